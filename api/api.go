@@ -14,15 +14,16 @@ import (
 	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
 // Tester sends a single webhook.test to an endpoint, or a test message to a notification
-// channel, immediately.
+// channel, immediately. Message makes the body of a delivery, and the headers that identify
+// and sign it now.
 type Tester interface {
+	Message(e storage.WebhookEndpoint, t *events.Trigger, signal signals.Signal, f storage.SignalFormat) (body []byte, headers map[string]string, err error)
 	SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error)
 	TestChannel(ctx context.Context, c storage.Channel) events.ChannelTest
 }
@@ -50,10 +51,9 @@ type Deps struct {
 	Tester Tester
 	// Sources may be nil. Sources cannot be checked then.
 	Sources Sources
-	// Eligibility adds facts about places and utilities to the published data, above all
-	// the utilities with available rate plans. Stored rate plans and the operator's
-	// imports count without being listed here.
-	Eligibility eligibility.Options
+	// Tariffs are the EIA numbers of the utilities whose rate plans are at hand. Stored
+	// rate plans count without being listed here.
+	Tariffs map[int]bool
 	// Estimates are shared by the listeners of a process. If nil, each listener has its
 	// own.
 	Estimates *Estimates
@@ -118,10 +118,7 @@ func (s *server) routes() []rest.Route { return slices.Concat(s.partnerRoutes(),
 // server has the shared state of the operations.
 type server struct {
 	Deps
-	rest *rest.Server
-	// plans caches the EIA number of each stored rate plan's utility.
-	plans    *index[int]
-	facts    facts
+	rest     *rest.Server
 	checkers checkerCache
 }
 
@@ -134,6 +131,6 @@ func newServer(d Deps, o rest.Options) *server {
 		rest: rest.New(rest.Deps{
 			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Audit: d.Audit, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
 		}, o),
-		plans: newIndex(storage.KindRatePlan, eiaIDOf), facts: newFacts(), checkers: checkerCache{byOrg: map[string]checkerAt{}},
+		checkers: checkerCache{byOrg: map[string]checkerAt{}},
 	}
 }

@@ -108,10 +108,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 // returns every other error unchanged.
 func billError(err error) error {
 	var p rest.FieldErrors
-	var input *bill.InputError
 	switch {
-	case errors.As(err, &input):
-		p.Addf(input.Field, "%s", input.Message)
 	case errors.Is(err, bill.ErrMeter):
 		p.Addf("loadKwh", "%v", err)
 	case errors.Is(err, bill.ErrTerms):

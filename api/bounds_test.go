@@ -104,6 +104,9 @@ func (s *stage) identifier(r rest.Route) string {
 		return id
 	case strings.Contains(r.Path, "/sources/"):
 		return s.operate("/v1/admin/sources/create", `{"adapter":"csv","url":"https://prices.example/","parameters":{"node":"N"}}`).ok(s.t)["id"].(string)
+	case strings.Contains(r.Path, "/links/"):
+		id, _ := s.link(s.key, "")
+		return id
 	case r.Name == "deleteHome":
 		s.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"gone"}`)
 		return "gone"

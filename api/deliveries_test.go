@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -49,7 +50,7 @@ func (e *env) deliver(org, trigger, endpoint, home string, o events.Outcome) str
 	e.record(events.Receipt{
 		TriggerID: trigger, OrganizationID: org, Key: "s0", Deliveries: []events.Delivery{d},
 		Slice:       &events.SliceBounds{Through: home, Homes: 1, Last: true},
-		RetryInputs: []events.RetryInputs{{EndpointID: endpoint, Homes: []events.RetryHome{{HomeID: home}}, Curves: []events.RetryCurve{{}}}},
+		RetryInputs: []events.RetryInputs{{EndpointID: endpoint, Homes: []events.RetryHome{{HomeID: home}}, Curves: []events.RetryCurve{{Runs: []pricing.Run{{N: 96}}}}}},
 	}, func() bool { _, err := e.deps.Ledger.Delivery(org, d.MessageID); return err == nil })
 	return d.MessageID
 }

@@ -65,21 +65,21 @@ func (s *server) checker(v storage.View, org string) (*eligibility.Checker, erro
 }
 
 func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, error) {
-	options := s.Eligibility
-	options.Tariffs = maps.Clone(options.Tariffs)
-	if options.Tariffs == nil {
-		options.Tariffs = map[int]bool{}
+	tariffs := maps.Clone(s.Tariffs)
+	if tariffs == nil {
+		tariffs = map[int]bool{}
 	}
 	for _, owner := range []string{storage.Shared, org} {
-		err := s.plans.each(v, owner, func(eiaID int) { options.Tariffs[eiaID] = eiaID != 0 })
-		if err != nil {
-			return nil, err
+		for plan, err := range storage.Live(v, storage.KindRatePlan, owner, "") {
+			if err != nil {
+				return nil, err
+			}
+			eiaID := s.Pricer.EIAID(v, plan)
+			tariffs[eiaID] = eiaID != 0
 		}
 	}
-	if err := s.facts.add(v, &options.Overrides); err != nil {
-		return nil, err
-	}
-	return eligibility.New(options)
+	facts, err := overrides(v)
+	return eligibility.New(eligibility.Options{Tariffs: tariffs, Overrides: facts}), err
 }
 
 // eligible returns the eligibility of a home in a zipcode.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -60,6 +61,11 @@ type tester struct{}
 
 func (tester) SendTest(_ context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
 	return events.Delivery{MessageID: "msg_1", EndpointID: e.ID, Outcome: events.OutcomeDelivered, Attempt: 1, Status: 204, At: storage.Time{Time: start}}, nil
+}
+
+func (tester) Message(e storage.WebhookEndpoint, t *events.Trigger, signal signals.Signal, f storage.SignalFormat) (body []byte, headers map[string]string, err error) {
+	body = fmt.Appendf(nil, `{"home":%q,"format":%q,"revision":%d}`, signal.HomeID, f, signal.Revision)
+	return body, map[string]string{"Webhook-Id": events.MessageID(t.ID, signal.HomeID, e.ID), "Webhook-Timestamp": "1", "Webhook-Signature": "v1,signed"}, nil
 }
 
 func (tester) TestChannel(_ context.Context, c storage.Channel) events.ChannelTest {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -16,7 +15,6 @@ import (
 // operations. It returns nil for every other error.
 func explainError(err error) *rest.Problem {
 	var (
-		window      *pricing.WindowError
 		unpriceable *signals.Unpriceable
 		transition  *storage.TransitionError
 		limit       *storage.LimitError
@@ -25,8 +23,6 @@ func explainError(err error) *rest.Problem {
 		inUse       *storage.PlanInUseError
 	)
 	switch {
-	case errors.As(err, &window):
-		return rest.Validation(windowFields(window))
 	case errors.As(err, &unpriceable):
 		return rest.Validation([]storage.FieldError{{Field: unpriceable.Field, Message: unpriceable.Reason}})
 	case errors.As(err, &transition):
@@ -62,14 +58,6 @@ var errNotErasable = rest.NewProblem(rest.CodeConflict,
 
 // quotaRetry is the delay in seconds before retrying a trigger that exceeded a quota.
 const quotaRetry = 60
-
-func windowFields(w *pricing.WindowError) []storage.FieldError {
-	wrong := make([]storage.FieldError, len(w.Fields))
-	for i, f := range w.Fields {
-		wrong[i] = storage.FieldError{Field: f.Field, Message: f.Message}
-	}
-	return wrong
-}
 
 // Problems returns all problems that a caller may see, at least one of each code.
 func Problems() []rest.Problem { return append(rest.Problems(), *errKeyEnded) }

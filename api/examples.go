@@ -17,6 +17,7 @@ var examples = map[string]string{
 	"createChannel":              `{"kind": "SLACK", "address": "https://hooks.slack.example/services/T0/B0/secret", "events": ["endpoint.failing", "endpoint.disabled", "endpoint.recovered"], "description": "on call"}`,
 	"listChannels":               `{"limit": 100}`,
 	"updateChannel":              `{"events": []}`,
+	"createConsoleLink":          `{"scopes": ["read"], "expiresMinutes": 15, "description": "Ada in the back office"}`,
 	"getPriceSignal":             `{"startTime": "2026-07-01T12:00:00Z", "endTime": "2026-07-01T18:00:00Z"}`,
 	"getHVACEstimatedSavings":    `{"type": "monthly", "targetHeatSetpoint": 68, "targetCoolSetpoint": 75, "minTemp": 64, "maxTemp": 78, "mode": "AUTO", "start": {"month": 7}, "days": 31, "months": null}`,
 	"getBill":                    `{"annualKwh": 9000, "solarSystemSizeKw": 6, "tierRule": "RUNNING_TOTAL", "carryOver": "DOLLARS", "metering": "NET_METERING", "trueUpMonth": 4}`,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
-	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 // TestFacts_Override imports a row that replaces a published one, and deletes it.
@@ -90,12 +89,12 @@ func TestCatalog_Plans(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	deps := e.deps
-	deps.Registerer, deps.Eligibility = nil, eligibility.Options{Tariffs: map[int]bool{4110: true}}
+	deps.Registerer, deps.Tariffs = nil, map[int]bool{4110: true}
 	e.public = e.serve(api.Public(deps, rest.Options{}))
 	if got := e.ask(e.key("acme"), "/v1/onboarding/eligibility/check", `{"zipcode":"60614"}`).ok(t); got["tariffData"] != true {
 		t.Errorf("answered %v", got)
 	}
-	if len(deps.Eligibility.Tariffs) != 1 {
+	if len(deps.Tariffs) != 1 {
 		t.Error("the caller's options changed")
 	}
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"time"
 
@@ -109,10 +108,7 @@ func responseType(t reflect.Type) reflect.Type {
 // it.
 func resolveWindow(start, end *storage.Time, now time.Time, p *rest.FieldErrors) pricing.Window {
 	w, err := pricing.ResolveWindow(given(start), given(end), now)
-	var wrong *pricing.WindowError
-	if errors.As(err, &wrong) {
-		p.Add(windowFields(wrong))
-	}
+	_ = p.AddError(err) // ResolveWindow returns field errors only
 	return w
 }
 

@@ -71,9 +71,7 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 		return wire.Key{}, err
 	}
 	key, err := storage.Update(ctx, s.Store, ref, func(k *storage.Key) error {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = storage.Time{Time: c.Now}
-		}
+		k.Revoke(c.Now)
 		return nil
 	})
 	if err != nil {
@@ -109,7 +107,7 @@ func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKey
 		if !old.Rotated {
 			old.Rotated, old.OriginalExpiresAt = true, old.ExpiresAt
 		}
-		key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.OriginalExpiresAt
+		key.Description, key.Scopes, key.ExpiresAt, key.Link = old.Description, old.Scopes, old.OriginalExpiresAt, old.Link
 		if old.ExpiresAt.IsZero() || old.ExpiresAt.After(end) {
 			old.ExpiresAt = storage.Time{Time: end}
 		}

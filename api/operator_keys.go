@@ -52,9 +52,7 @@ func (s *server) listOperatorKeys(_ context.Context, _ *rest.Call, in *wire.Page
 
 func (s *server) revokeOperatorKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.OperatorKey, error) {
 	key, err := storage.Update(ctx, s.Store, storage.OperatorKeyRef(c.ID), func(k *storage.OperatorKey) error {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = storage.Time{Time: c.Now}
-		}
+		k.Revoke(c.Now)
 		return nil
 	})
 	return showOperatorKey(&key), err

@@ -29,16 +29,12 @@ func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldE
 	}
 }
 
-func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatalogInput) (wire.Page[wire.CatalogPlan], error) {
+func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatalogInput) (wire.Page[catalog.Summary], error) {
 	found := catalog.Find(in.Utility, in.Search)
 	if in.After != "" {
 		i := slices.IndexFunc(found, func(p catalog.Plan) bool { return p.ID == in.After })
 		found = found[i+1:]
 	}
 	page := rest.NewPage(found[:min(len(found), in.Limit+1)], in.Limit, func(p *catalog.Plan) string { return p.ID })
-	return rest.Show(page, func(p *catalog.Plan) wire.CatalogPlan {
-		return wire.CatalogPlan{
-			ID: p.ID, Utility: p.Utility, EIAID: p.EIAID, State: p.State, Name: p.Name, Timezone: p.Timezone, Source: p.Source, Caveat: p.Caveat,
-		}
-	}), nil
+	return rest.Show(page, func(p *catalog.Plan) catalog.Summary { return p.Summary }), nil
 }

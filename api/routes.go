@@ -22,7 +22,7 @@ const (
 
 // partnerRoutes returns the table of the partners' operations.
 func (s *server) partnerRoutes() []rest.Route {
-	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.channelRoutes(), s.homeRoutes(), s.onboardingRoutes())
+	return slices.Concat(s.webhookRoutes(), s.endpointRoutes(), s.replayRoutes(), s.scheduleRoutes(), s.channelRoutes(), s.linkRoutes(), s.homeRoutes(), s.onboardingRoutes())
 }
 
 // webhookRoutes returns the operations on triggers and deliveries.
@@ -59,6 +59,13 @@ func (s *server) webhookRoutes() []rest.Route {
 			Description: "The identifier is the webhook-id of the delivery.",
 			Scope:       storage.ScopeRead,
 		}, (*server).getDelivery),
+		do(s, rest.Route{
+			Path: "/v1/webhook/deliveries/{id}/request", Name: "getDeliveryRequest", Group: groupTriggers,
+			Summary: "Get the HTTP request of a delivery",
+			Description: "Bodies are not stored. The response makes the message again and says in bodySource whether it is as it was sent. " +
+				"The signature is made now. Secrets are masked.",
+			Scope: storage.ScopeRead, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).deliveryRequest),
 		do(s, rest.Route{
 			Path: "/v1/webhook/deliveries/{id}/retry", Name: "retryDelivery", Group: groupTriggers,
 			Summary: "Retry an exhausted or expired delivery",

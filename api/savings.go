@@ -12,43 +12,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-type savingsInput struct {
-	wire.SavingsInput
-
-	request savings.Request
-}
+type savingsInput struct{ wire.SavingsInput }
 
 func (in *savingsInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	in.request = savings.Request{
-		Type: in.Type, Comparison: in.Comparison, Days: in.Days, Mode: in.Mode, TargetTemp: in.TargetTemp,
-		TargetHeatSetpoint: in.TargetHeatSetpoint, TargetCoolSetpoint: in.TargetCoolSetpoint,
-		MinTemp: in.MinTemp, MaxTemp: in.MaxTemp,
-	}
-	in.request.Months = in.Months
-	if in.Start != nil {
-		in.request.Start.Month = in.Start.Month
-		if in.Start.Date != nil {
-			date, err := pricing.ParseDate(*in.Start.Date)
-			p.Check(err == nil, "start.date", "must be a date such as 2026-07-01")
-			in.request.Start.Date = &date
-		}
-	}
-	_ = addInput(p, in.request.Validate()) // Validate returns field errors only
-}
-
-// addInput adds the fields of a *savings.InputError. It returns every other error
-// unchanged.
-func addInput(p *rest.FieldErrors, err error) error {
-	var wrong *savings.InputError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	fields := make([]storage.FieldError, len(wrong.Fields))
-	for i, f := range wrong.Fields {
-		fields[i] = storage.FieldError{Field: f.Field, Message: f.Message}
-	}
-	p.Add(fields)
-	return nil
+	_ = p.AddError(in.Validate()) // Validate returns field errors only
 }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
@@ -56,7 +23,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	if err != nil {
 		return savings.Result{}, err
 	}
-	input := savings.Input{HomeID: c.ID, Request: in.request}
+	input := savings.Input{HomeID: c.ID, Request: in.Request}
 	if location, ok := storage.Location(home.Timezone); ok {
 		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
@@ -118,12 +85,9 @@ func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input
 	case errors.Is(err, savings.ErrNoPlace):
 		p.Addf("zipcode", "is required with a known zipcode and a time zone")
 	default:
-		err = addInput(&p, err)
+		return savings.Result{}, err
 	}
-	if wrong := p.Err(); wrong != nil {
-		return savings.Result{}, wrong
-	}
-	return savings.Result{}, err
+	return savings.Result{}, p.Err()
 }
 
 // devicesOf returns the active devices of a home: linked and not deleted.

@@ -10,11 +10,7 @@ import (
 func explain(reasons []pricing.Reason) []wire.PriceReason {
 	shown := make([]wire.PriceReason, len(reasons))
 	for i, r := range reasons {
-		shown[i] = wire.PriceReason{
-			StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)},
-			Tariff: r.Tariff, Day: r.Day, Calendar: r.Calendar, Period: r.Period, Tier: r.Tier, Import: append([]pricing.Part{}, r.Import...), Export: append([]pricing.Part{}, r.Export...), // empty, not null
-			Parts: r.Parts, ExportChance: r.ExportChance, Measured: r.Measured, Carbon: r.Carbon, Price: r.Price, Confidence: r.Confidence, Doubt: r.Doubt,
-		}
+		shown[i] = wire.PriceReason{StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)}, Reason: r}
 	}
 	return shown
 }

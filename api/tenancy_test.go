@@ -55,6 +55,7 @@ func (e *env) victims(key string) map[string]string {
 		"delivery": e.deliver("acme", trigger, endpoint, "home1", events.OutcomeFailed),
 		"schedule": e.ask(key, "/v1/webhook/schedules/create", "{}").ok(t)["id"].(string),
 		"replay":   e.ask(key, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).ok(t)["id"].(string),
+		"link":     e.ask(key, "/v1/console/links/create", "").ok(t)["keyId"].(string),
 		"channel":  e.ask(key, "/v1/channels/create", `{"kind":"EMAIL","address":"ops@acme.example"}`).ok(t)["id"].(string),
 		"plan":     "own",
 		"key":      strings.Split(key, "_")[1],

@@ -84,15 +84,16 @@ var checks = map[string]func(*Config) string{
 		}
 		return ""
 	},
-	"http":            func(c *Config) string { return address(c.HTTP) },
-	"admin":           adminAddress,
-	"operator-key":    operatorKey,
-	"master-key":      masterKey,
-	"master-key-file": masterKeyFile,
-	"nats":            func(c *Config) string { return natsURL(c.NATS.URL) },
-	"nats-prefix":     func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
-	"nats-domain":     func(c *Config) string { return natsDomain(c.NATS.Domain) },
-	"cors-origins":    func(c *Config) string { return origins(c.Limits.CORSOrigins) },
+	"http":                  func(c *Config) string { return address(c.HTTP) },
+	"admin":                 adminAddress,
+	"operator-key":          operatorKey,
+	"master-key":            masterKey,
+	"master-key-file":       masterKeyFile,
+	"nats":                  func(c *Config) string { return natsURL(c.NATS.URL) },
+	"nats-prefix":           func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
+	"nats-domain":           func(c *Config) string { return natsDomain(c.NATS.Domain) },
+	"console-frame-origins": func(c *Config) string { return origins(c.Limits.FrameOrigins) },
+	"cors-origins":          func(c *Config) string { return origins(c.Limits.CORSOrigins) },
 	"read-timeout": func(c *Config) string {
 		if c.Limits.ReadTimeout < c.Limits.HeaderTimeout {
 			return "must be at least header-timeout: the headers are part of the request"

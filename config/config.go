@@ -164,6 +164,7 @@ type Limits struct {
 	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; a trigger beyond it gets response 429"`
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`
+	FrameOrigins  string  `setting:"console-frame-origins" help:"origins of web pages that may show the partners' console in a frame, such as https://app.example.com, comma-separated; by default none"`
 
 	MaxIdempotencyKeys int `setting:"max-idempotency-keys" default:"10000" min:"1" max:"1000000" help:"maximum number of new idempotency keys a day per organization and process, not counting triggers; a client address without an API key has a hundredth; another one gets response 429"`
 

@@ -11,7 +11,6 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -104,12 +103,11 @@ func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
 		return retryNotifications(r, to), nil
 	}
 	curves := make([]*signals.Curve, len(r.Curves))
-	for i, c := range r.Curves {
-		curve, err := pricing.CurveFromRuns(t.Window(), c.Runs, c.ExportCompensation, c.ImportSource)
-		if err != nil {
+	for i := range r.Curves {
+		var err error
+		if curves[i], err = r.Curves[i].Curve(t.Window()); err != nil {
 			return nil, err
 		}
-		curves[i] = signals.NewCurve(*curve, c.RatePlanID).WithEmissions(events.Emissions(c.Emissions))
 	}
 	jobs := make([]job, len(r.Homes))
 	for i, h := range r.Homes {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
 )
 
 // SliceHomes is the number of homes in a slice. It is large enough to make the cost of a
@@ -106,6 +107,15 @@ type RetryCurve struct {
 	ImportSource       string                     `json:"importSource"`
 	// Emissions is set if the format has emissions and the homes' place is known.
 	Emissions []EmissionRun `json:"emissions,omitempty"`
+}
+
+// Curve returns the curve for its window.
+func (c *RetryCurve) Curve(w pricing.Window) (*signals.Curve, error) {
+	curve, err := pricing.CurveFromRuns(w, c.Runs, c.ExportCompensation, c.ImportSource)
+	if err != nil {
+		return nil, err
+	}
+	return signals.NewCurve(*curve, c.RatePlanID).WithEmissions(Emissions(c.Emissions)), nil
 }
 
 // Sequenced is a value with its sequence in the stream.

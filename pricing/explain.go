@@ -44,32 +44,31 @@ type Part struct {
 	Rate float64  `json:"rate" doc:"The amount, in $/kWh."`
 }
 
+// Section explains the prices of one interval by one tariff.
+type Section struct {
+	Tariff   string `json:"tariff" doc:"The version of the rate plan in force."`
+	Day      string `json:"day" doc:"The kind of day: a weekday, a weekend or a holiday."`
+	Calendar string `json:"calendar,omitempty" doc:"The rate plan's holiday calendar, and when a holiday at a weekend is observed. Absent if the plan has no calendar." example:"PG&E, observed on Monday for a Sunday and on Friday for a Saturday"`
+	Period   string `json:"period" doc:"The tariff's period of use."`
+	Tier     string `json:"tier,omitempty" doc:"The tier of the price, with the usage that led to it. Absent if the period has one tier."`
+	// Import and Export add up to the interval's prices, to within rounding.
+	Import []Part `json:"import" doc:"The components of the import price."`
+	Export []Part `json:"export" doc:"The components of the export price."`
+}
+
 // Reason lists the parts of one interval's prices.
 type Reason struct {
-	Start time.Time `json:"startTime"`
-	// Tariff is the version of the tariff in force. Day is the kind of day, Period the
-	// period of use, and Tier the tier in that period.
-	Tariff string `json:"tariff"`
-	Day    string `json:"day"`
-	// Calendar names the tariff's holidays and their observance; empty without holidays.
-	Calendar string `json:"calendar,omitempty"`
-	Period   string `json:"period"`
-	Tier     string `json:"tier,omitempty"` // such as "2 of 3, at 640 kWh of the month"
-
-	// Import and Export add up to the interval's prices, to within rounding.
-	Import []Part `json:"import"`
-	Export []Part `json:"export"`
+	Start time.Time `json:"-"`
+	Section
 	// Parts are the sections of a composed plan's parts. Import and Export then have an
 	// element for each part.
-	Parts []PartReason `json:"parts,omitempty"`
-
-	ExportChance float64 `json:"exportChance"` // probability that the home exports
-	// Measured reports whether ExportChance is from the home's measured load.
-	Measured   bool    `json:"measured,omitempty"`
-	Carbon     float64 `json:"carbon"` // cost of the marginal emissions, $/kWh
-	Price      float64 `json:"price"`  // the expected price
-	Confidence float64 `json:"confidence"`
-	Doubt      string  `json:"doubt,omitempty"` // reason for reduced confidence
+	Parts        []PartReason `json:"parts,omitempty" doc:"A section for each part of a composed rate plan, with its subtotals. import and export then have one element per part. Absent for a plan with a tariff."`
+	ExportChance float64      `json:"exportChance" doc:"The probability that the home exports in the interval."`
+	Measured     bool         `json:"measured,omitempty" doc:"Whether exportChance is from the home's measured load."`
+	Carbon       float64      `json:"carbon" doc:"The cost of the emissions of one more kWh, in $/kWh."`
+	Price        float64      `json:"price" doc:"The expected price, in $/kWh." example:"0.1423"`
+	Confidence   float64      `json:"confidence" example:"1"`
+	Doubt        string       `json:"doubt,omitempty" doc:"Why confidence is below 1. Absent if it is 1."`
 }
 
 // Explain returns the reason for each interval's prices in a window. A reason names the
@@ -102,7 +101,7 @@ func Explain(in Input, w Window) ([]Reason, error) {
 func (c *card) reason(i int, q *quote) Reason {
 	quarter := c.stretch.quarter + i - c.stretch.first
 	r := Reason{
-		Start: c.pricer.window.At(i), Tariff: c.source(),
+		Start: c.pricer.window.At(i), Section: Section{Tariff: c.source(), Import: []Part{}, Export: []Part{}},
 		ExportChance: q.chance, Measured: q.chance > 0 && c.pricer.chance.Metered(c.day.date.Month), Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),
 	}
 	if c.parts != nil {
@@ -117,8 +116,8 @@ func (c *card) reason(i int, q *quote) Reason {
 		}
 		r.Tier = fmt.Sprintf("%d of %d, at %.0f %skWh of the month", q.tier+1, len(tiers), c.meter.at(quarter), measured)
 	}
-	r.Import = c.importParts(i, q, &r)
-	r.Export = c.exportParts(q, quarter, &r)
+	r.Import = append(r.Import, c.importParts(i, q, &r)...)
+	r.Export = append(r.Export, c.exportParts(q, quarter, &r)...)
 	return r
 }
 

@@ -160,13 +160,7 @@ func (c *card) source() string {
 type PartReason struct {
 	Part
 	ExportRate float64 `json:"exportRate" doc:"The part's share of the export price, in $/kWh."`
-	Tariff     string  `json:"tariff" doc:"The version of the part's rate plan in force."`
-	Day        string  `json:"day"`
-	Calendar   string  `json:"calendar,omitempty"`
-	Period     string  `json:"period"`
-	Tier       string  `json:"tier,omitempty"`
-	Import     []Part  `json:"import"`
-	Export     []Part  `json:"export"`
+	Section
 }
 
 // explainParts adds the sections of a composed plan's parts to a reason. Its import and
@@ -174,12 +168,8 @@ type PartReason struct {
 func (c *card) explainParts(i int, r *Reason) {
 	for k, sub := range c.parts {
 		part, amounts := &c.pricer.in.Parts[k], &c.quotes[k]
-		of := sub.reason(i, amounts)
 		subtotal := Part{PartKind(part.Role), part.PlanID, amounts.imports}
-		r.Parts = append(r.Parts, PartReason{
-			Part: subtotal, ExportRate: amounts.exports, Tariff: of.Tariff, Day: of.Day, Calendar: of.Calendar, Period: of.Period, Tier: of.Tier,
-			Import: append([]Part{}, of.Import...), Export: append([]Part{}, of.Export...), // empty, not null
-		})
+		r.Parts = append(r.Parts, PartReason{Part: subtotal, ExportRate: amounts.exports, Section: sub.reason(i, amounts).Section})
 		r.Import = append(r.Import, subtotal)
 		if amounts.exports != 0 {
 			r.Export = append(r.Export, Part{subtotal.Kind, part.PlanID, amounts.exports})

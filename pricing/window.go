@@ -1,9 +1,6 @@
 package pricing
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Interval is the length of one interval of a price signal.
 const Interval = 15 * time.Minute
@@ -48,30 +45,6 @@ func onGrid(t time.Time) bool {
 	return t.Unix()%intervalSeconds == 0 && t.Nanosecond() == 0
 }
 
-// FieldError is one problem with one field of a request.
-type FieldError struct {
-	Field   string
-	Message string
-}
-
-// WindowError lists all problems of a requested window.
-type WindowError struct {
-	Fields []FieldError
-}
-
-// Error joins the messages; each names its field.
-func (e *WindowError) Error() string {
-	messages := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		messages[i] = f.Message
-	}
-	return "pricing: invalid window: " + strings.Join(messages, "; ")
-}
-
-func (e *WindowError) add(field, message string) {
-	e.Fields = append(e.Fields, FieldError{Field: field, Message: message})
-}
-
 // ResolveWindow returns the window between start and end, requested at the moment now.
 //
 // Without start and end, the window is the 24 hours from the start of the current
@@ -80,45 +53,36 @@ func (e *WindowError) add(field, message string) {
 // requested instants, before widening. For example, exactly 31 days from the middle of an
 // interval are valid, although widening adds one interval.
 //
-// The error is a *WindowError that names every wrong field.
+// The error is an *InvalidError that names every wrong field.
 func ResolveWindow(start, end *time.Time, now time.Time) (Window, error) {
 	if start == nil && end == nil {
 		from := floorInterval(now)
 		return Window{Start: from, End: from.Add(DefaultWindow)}, nil
 	}
-	problems := &WindowError{}
+	var p Problems
 	switch {
 	case end == nil:
-		problems.add("endTime", "endTime is required when startTime is given")
+		p.Addf("endTime", "endTime is required when startTime is given")
 	case start == nil:
-		problems.add("startTime", "startTime is required when endTime is given")
+		p.Addf("startTime", "startTime is required when endTime is given")
 	default:
-		problems.bounds(*start, *end, now)
+		checkBounds(&p, *start, *end, now)
 	}
-	if len(problems.Fields) > 0 {
-		return Window{}, problems
+	if err := p.Err(); err != nil {
+		return Window{}, err
 	}
 	return Window{Start: floorInterval(*start), End: ceilInterval(*end)}, nil
 }
 
-func (e *WindowError) bounds(start, end, now time.Time) {
+func checkBounds(p *Problems, start, end, now time.Time) {
 	// The limits move with the clock. Rounding them outward lets a caller request the
 	// interval that contains the limit.
-	if start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))) {
-		e.add("startTime", "startTime must be at most 2 years back")
-	}
 	limit := ceilInterval(now.Add(MaxWindowAhead))
-	if start.After(limit) {
-		e.add("startTime", "startTime must be at most 31 days ahead")
-	}
-	if !end.After(start) {
-		e.add("endTime", "endTime must be after startTime")
-	} else if end.Sub(start) > MaxWindow {
-		e.add("endTime", "endTime must be at most 31 days after startTime")
-	}
-	if end.After(limit) {
-		e.add("endTime", "endTime must be at most 31 days ahead")
-	}
+	p.Check(!start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))), "startTime", "startTime must be at most 2 years back")
+	p.Check(!start.After(limit), "startTime", "startTime must be at most 31 days ahead")
+	p.Check(end.After(start), "endTime", "endTime must be after startTime")
+	p.Check(end.Sub(start) <= MaxWindow, "endTime", "endTime must be at most 31 days after startTime")
+	p.Check(!end.After(limit), "endTime", "endTime must be at most 31 days ahead")
 }
 
 func floorInterval(t time.Time) time.Time {

@@ -45,16 +45,11 @@ func (a *Area) Territory() (t eligibility.Territory, said bool) {
 // Validate names every wrong field.
 func (a *Area) Validate() error {
 	var p Problems
-	support, supported := a.Support()
-	territory, served := a.Territory()
-	switch {
-	case served:
-		checkOverrides(&p, eligibility.Overrides{Territories: []eligibility.Territory{territory}})
-	default:
-		support.Area = a.Code
-		checkOverrides(&p, eligibility.Overrides{Areas: []eligibility.Support{support}})
-		p.Check(supported, "supported", "is required without utilities")
-	}
+	_, supported := a.Support()
+	_, served := a.Territory()
+	p.Check(served || supported, "supported", "is required without utilities")
+	p.Check(!served || len(a.Code) > len("IL"), "area", "must be a zipcode of five digits or a prefix of three with utilities")
+	p.Check(!served || len(a.Utilities) > 0, "utilities", "must name at least one utility")
 	checkLocation(&p, a.Timezone)
 	return p.Err()
 }

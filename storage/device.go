@@ -100,9 +100,7 @@ func (d *HVACDevice) Validate() error {
 	checkEnum(&p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
 	checkMode(&p, "systemDetails.defaultMode", d.Details.DefaultMode)
 	if d.Equipment != nil {
-		for _, f := range d.Equipment.Problems() {
-			p.Check(false, "equipment."+f.Field, "%s", f.Message)
-		}
+		d.Equipment.Validate(&p, "equipment.")
 	}
 	return p.Err()
 }

@@ -3,7 +3,8 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // These errors are matched with errors.Is.
@@ -59,45 +60,13 @@ func NoRecord(err error) bool {
 }
 
 // FieldError is one error in one field.
-type FieldError struct {
-	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`
-	Message string `json:"message" doc:"The correct value." example:"Does a day have 92 intervals then?"`
-}
+type FieldError = pricing.FieldError
 
 // InvalidError lists every wrong field.
-type InvalidError struct{ Fields []FieldError }
+type InvalidError = pricing.InvalidError
 
-// Error joins the fields into one sentence.
-func (e *InvalidError) Error() string {
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.Field + ": " + f.Message
-	}
-	return strings.Join(parts, "; ")
-}
-
-// Problems collects field errors. Its zero value is ready to use.
-type Problems struct{ fields []FieldError }
-
-// Addf records that field is wrong.
-func (p *Problems) Addf(field, format string, args ...any) {
-	p.fields = append(p.fields, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
-}
-
-// Check records that field is wrong unless ok.
-func (p *Problems) Check(ok bool, field, format string, args ...any) {
-	if !ok {
-		p.Addf(field, format, args...)
-	}
-}
-
-// Err returns an *InvalidError, or nil if there are no problems.
-func (p *Problems) Err() error {
-	if len(p.fields) == 0 {
-		return nil
-	}
-	return &InvalidError{Fields: p.fields}
-}
+// Problems collects wrong fields.
+type Problems = pricing.Problems
 
 // ignoreNotFound returns an error unless it is ErrNotFound.
 func ignoreNotFound(err error) error {

@@ -38,16 +38,23 @@ type Key struct {
 	ID          string  `json:"keyId"`
 	Description string  `json:"description,omitempty"`
 	Scopes      []Scope `json:"scopes"`
+	Credential
+	// Rotated says that a rotation limited ExpiresAt. OriginalExpiresAt is the value before
+	// the first rotation: the new key of each rotation has it.
+	Rotated           bool `json:"rotated,omitempty"`
+	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
+	// Link says that the key is of a console link.
+	Link bool `json:"link,omitempty"`
+	Base
+}
+
+// Credential is the secret of a key and its validity.
+type Credential struct {
 	// SecretHash is the SHA-256 of the secret, in hex.
 	SecretHash string `json:"secretHash"`
 	// ExpiresAt and RevokedAt are zero if the key does not expire or is not revoked.
 	ExpiresAt Time `json:"expiresAt"`
 	RevokedAt Time `json:"revokedAt"`
-	// Rotated says that a rotation limited ExpiresAt. OriginalExpiresAt is the value before
-	// the first rotation: the new key of each rotation has it.
-	Rotated           bool `json:"rotated,omitempty"`
-	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
-	Base
 }
 
 // KeyPrefix begins every API key.
@@ -56,18 +63,18 @@ const KeyPrefix = "ghk_"
 // NewKey returns a key with a new 256-bit secret. text is the form for the partner:
 // ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
-	secret, hash := newSecret()
-	key = Key{ID: NewID("key_", now), SecretHash: hash, Scopes: DefaultScopes()}
+	secret, credential := newSecret()
+	key = Key{ID: NewID("key_", now), Credential: credential, Scopes: DefaultScopes()}
 	key.OrganizationID = org
 	return key, KeyPrefix + key.ID + "_" + secret
 }
 
-// newSecret returns a new 256-bit secret in hex, and the hash to store.
-func newSecret() (secret, hash string) {
+// newSecret returns a new 256-bit secret in hex, and its credential to store.
+func newSecret() (secret string, stored Credential) {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails: see crypto/rand
 	secret = hex.EncodeToString(random[:])
-	return secret, hashSecret(secret)
+	return secret, Credential{SecretHash: hashSecret(secret)}
 }
 
 // SplitKey splits a key's text into identifier and secret. ok is false if the text cannot
@@ -87,13 +94,27 @@ func splitKey(prefix, text string) (id, secret string, ok bool) {
 }
 
 // Matches compares the secret in constant time.
-func (k *Key) Matches(secret string) bool {
+func (k *Credential) Matches(secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashSecret(secret)), []byte(k.SecretHash)) == 1
 }
 
 // Live reports whether the key is neither expired nor revoked.
-func (k *Key) Live(now time.Time) bool {
+func (k *Credential) Live(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt.Time))
+}
+
+// Opens reports whether the secret is the key's, and the key is neither expired nor
+// revoked.
+func (k *Credential) Opens(secret string, now time.Time) bool {
+	matches := k.Matches(secret)
+	return matches && k.Live(now)
+}
+
+// Revoke revokes the key, unless it is revoked already.
+func (k *Credential) Revoke(now time.Time) {
+	if k.RevokedAt.IsZero() {
+		k.RevokedAt = Time{Time: now}
+	}
 }
 
 // CountLive returns a function that reports whether the record of a key is live. A key that

@@ -65,11 +65,11 @@ func TestKey_Live(t *testing.T) {
 		want bool
 	}{
 		"neither":            {storage.Key{}, true},
-		"expires later":      {storage.Key{ExpiresAt: at(time.Nanosecond)}, true},
-		"expires now":        {storage.Key{ExpiresAt: at(0)}, false},
-		"expired":            {storage.Key{ExpiresAt: at(-time.Hour)}, false},
-		"revoked":            {storage.Key{RevokedAt: at(-time.Hour)}, false},
-		"revoked in advance": {storage.Key{RevokedAt: at(time.Hour), ExpiresAt: at(time.Hour)}, false},
+		"expires later":      {storage.Key{Credential: storage.Credential{ExpiresAt: at(time.Nanosecond)}}, true},
+		"expires now":        {storage.Key{Credential: storage.Credential{ExpiresAt: at(0)}}, false},
+		"expired":            {storage.Key{Credential: storage.Credential{ExpiresAt: at(-time.Hour)}}, false},
+		"revoked":            {storage.Key{Credential: storage.Credential{RevokedAt: at(-time.Hour)}}, false},
+		"revoked in advance": {storage.Key{Credential: storage.Credential{RevokedAt: at(time.Hour), ExpiresAt: at(time.Hour)}}, false},
 	} {
 		if got := tt.key.Live(now); got != tt.want {
 			t.Errorf("%s: %v", name, got)

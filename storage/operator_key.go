@@ -32,11 +32,7 @@ type OperatorKey struct {
 	ID   string `json:"keyId"`
 	Name string `json:"name"`
 	Role Role   `json:"role"`
-	// SecretHash is the SHA-256 of the secret, in hex.
-	SecretHash string `json:"secretHash"`
-	// ExpiresAt and RevokedAt are zero if the key does not expire or is not revoked.
-	ExpiresAt Time `json:"expiresAt"`
-	RevokedAt Time `json:"revokedAt"`
+	Credential
 	Base
 }
 
@@ -46,8 +42,8 @@ const OperatorKeyPrefix = "gho_"
 // NewOperatorKey returns a key with a new 256-bit secret. text is the form for its owner:
 // gho_<key id>_<secret>. It is never stored.
 func NewOperatorKey(name string, role Role, now time.Time) (key OperatorKey, text string) {
-	secret, hash := newSecret()
-	key = OperatorKey{ID: NewID("opk_", now), Name: name, Role: role, SecretHash: hash, Base: Base{OrganizationID: Shared}}
+	secret, credential := newSecret()
+	key = OperatorKey{ID: NewID("opk_", now), Name: name, Role: role, Credential: credential, Base: Base{OrganizationID: Shared}}
 	return key, OperatorKeyPrefix + key.ID + "_" + secret
 }
 
@@ -62,14 +58,6 @@ func OperatorKeyRef(id string) Ref { return Ref{KindOperatorKey, Shared, id} }
 
 // Ref names the key.
 func (k *OperatorKey) Ref() Ref { return OperatorKeyRef(k.ID) }
-
-// Opens reports whether the secret is the key's, and the key is neither expired nor
-// revoked.
-func (k *OperatorKey) Opens(secret string, now time.Time) bool {
-	key := Key{SecretHash: k.SecretHash, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt}
-	matches := key.Matches(secret)
-	return matches && key.Live(now)
-}
 
 // Validate names every wrong field.
 func (k *OperatorKey) Validate() error {

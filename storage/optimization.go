@@ -18,27 +18,11 @@ type OptimizationRun struct {
 	Day OptimizedDay `json:"day"`
 }
 
-// OptimizedDay is a local day in quarter hours, the first at StartTime. Temperatures are
-// in TempUnits at the end of each quarter hour. Powers are in kW, prices in $/kWh.
+// OptimizedDay is a local day in quarter hours, the first at StartTime. Its values are
+// rounded.
 type OptimizedDay struct {
-	DeviceID  string        `json:"deviceId"`
-	Date      pricing.Date  `json:"date"`
-	StartTime Time          `json:"startTime"`
-	TempUnits savings.Units `json:"tempUnits"`
-	Price     []float64     `json:"price"`
-	Outdoor   []float64     `json:"outdoor"`
-	// MinTemp and MaxTemp are the temperature band of the schedule.
-	MinTemp   []float64      `json:"minTemp"`
-	MaxTemp   []float64      `json:"maxTemp"`
-	Baseline  OptimizedTrace `json:"baseline"`
-	Optimized OptimizedTrace `json:"optimized"`
-}
-
-// OptimizedTrace records a controller's behavior on a day. Cost is in $.
-type OptimizedTrace struct {
-	Temperature []float64 `json:"temperature"`
-	Kw          []float64 `json:"kw"`
-	Cost        float64   `json:"cost"`
+	StartTime Time `json:"startTime"`
+	savings.Day
 }
 
 // SetPointSchedule holds the targets of an optimized day. It is the device's
@@ -87,17 +71,15 @@ func setPointSchedule(d *savings.Day) SetPointSchedule {
 }
 
 func optimizedDay(d *savings.Day) OptimizedDay {
-	return OptimizedDay{
-		DeviceID: d.DeviceID, Date: d.Date, StartTime: Time{d.Start}, TempUnits: d.Units,
-		Price: rounded(d.Price, 1e6), Outdoor: rounded(d.Outdoor, 100), MinTemp: rounded(d.Least, 100), MaxTemp: rounded(d.Greatest, 100),
-		Baseline: optimizedTrace(&d.Baseline), Optimized: optimizedTrace(&d.Optimized),
+	day := OptimizedDay{Time{d.Start}, *d}
+	day.Price = rounded(d.Price, 1e6)
+	for _, degrees := range []*[]float64{&day.Outdoor, &day.Least, &day.Greatest, &day.Baseline.Temperature, &day.Optimized.Temperature} {
+		*degrees = rounded(*degrees, 100)
 	}
-}
-
-func optimizedTrace(t *savings.Trace) OptimizedTrace {
-	return OptimizedTrace{
-		Temperature: rounded(t.Temperature, 100), Kw: rounded(t.Kw, 1000), Cost: math.Round(t.Cost*10000) / 10000,
+	for _, trace := range []*savings.Trace{&day.Baseline, &day.Optimized} {
+		trace.Kw, trace.Cost = rounded(trace.Kw, 1000), math.Round(trace.Cost*10000)/10000
 	}
+	return day
 }
 
 // rounded rounds values to multiples of 1/parts.
@@ -109,21 +91,18 @@ func rounded(values []float64, parts float64) []float64 {
 	return out
 }
 
-// Day returns the day in the form of package savings, which draws it. It returns false if
-// the series differ in length, as in an object from an import.
-func (d *OptimizedDay) Day() (*savings.Day, bool) {
-	day := &savings.Day{
-		DeviceID: d.DeviceID, Date: d.Date, Start: d.StartTime.Time, Units: d.TempUnits,
-		Price: d.Price, Outdoor: d.Outdoor, Least: d.MinTemp, Greatest: d.MaxTemp,
-		Baseline: savings.Trace(d.Baseline), Optimized: savings.Trace(d.Optimized),
-	}
+// Drawable returns the day with its start, for drawing. It returns false if the series
+// differ in length, as in an object from an import.
+func (d *OptimizedDay) Drawable() (*savings.Day, bool) {
+	day := d.Day
+	day.Start = d.StartTime.Time
 	whole := len(d.Price) > 0
 	for _, series := range [][]float64{
-		d.Outdoor, d.MinTemp, d.MaxTemp, d.Baseline.Temperature, d.Baseline.Kw, d.Optimized.Temperature, d.Optimized.Kw,
+		d.Outdoor, d.Least, d.Greatest, d.Baseline.Temperature, d.Baseline.Kw, d.Optimized.Temperature, d.Optimized.Kw,
 	} {
 		whole = whole && len(series) == len(d.Price)
 	}
-	return day, whole
+	return &day, whole
 }
 
 // Keep copies values that a replacement lacks from the stored device: the results of

@@ -38,11 +38,11 @@ func TestHVACDevice_NoteRun(t *testing.T) {
 	if !run.RunAt.Equal(at.Time) || run.Type != savings.Monthly || run.Savings != 1 || run.Day.Optimized.Temperature[1] != 76.99 {
 		t.Errorf("the stored run is %s", device.LastOptimizationRunData)
 	}
-	if kept, whole := run.Day.Day(); !whole || kept.String() != result.Day.String() {
+	if kept, whole := run.Day.Drawable(); !whole || kept.String() != result.Day.String() {
 		t.Errorf("the stored day is drawn as\n%s\nand the result as\n%s", kept, result.Day)
 	}
 	run.Day.Outdoor = run.Day.Outdoor[1:]
-	if _, whole := run.Day.Day(); whole {
+	if _, whole := run.Day.Drawable(); whole {
 		t.Error("a series that is too short was drawn as a day")
 	}
 	const want = `{"date":"2026-07-02","tempUnits":"F","setpoints":[` +

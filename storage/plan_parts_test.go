@@ -55,9 +55,9 @@ func TestRatePlan_ValidateParts(t *testing.T) {
 		{"nine parts", nine, []string{"parts"}},
 		{"no delivery", nine[1:3], []string{"parts"}},
 		{"wrong everywhere", []pricing.PlanPart{adjustment("p"), {PlanID: "a b", Role: "TAX"}, delivery("p")},
-			[]string{"parts[0].planId", "parts[0].role", "parts[1].planId", "parts[1].role", "parts[2].planId", "parts[2].planId"}},
+			[]string{"parts[0].planId", "parts[0].role", "parts[1].planId", "parts[1].role", "parts[2].planId"}},
 		{"applies to", []pricing.PlanPart{{PlanID: "a", Role: pricing.RoleDelivery, AppliesTo: []string{"b"}}, adjustment("b", "c"), generation("c")},
-			[]string{"parts[0].appliesTo", "parts[0].appliesTo[0]", "parts[1].appliesTo[0]"}},
+			[]string{"parts[0].appliesTo", "parts[1].appliesTo[0]"}},
 	} {
 		if got := wrongFields(t, composed("org", "p", tt.parts...).Validate()); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: wrong are %v, want %v", tt.name, got, tt.want)

@@ -112,7 +112,7 @@ func (s *Schedule) Latest(from, to time.Time) time.Time {
 }
 
 // WindowAt returns the window of the signals of a run at a time. Errors:
-// *pricing.WindowError.
+// *InvalidError.
 func (s *Schedule) WindowAt(now time.Time) (pricing.Window, error) {
 	start := now.UTC().Truncate(pricing.Interval).Add(time.Duration(s.Window.OffsetMinutes) * time.Minute)
 	end := start.Add(time.Duration(s.Window.LengthMinutes) * time.Minute)

@@ -105,7 +105,7 @@ func (s *Source) checkAdapter(p *Problems, a *feed.Adapter) {
 			wrong.Addf("parameters", "%v", err)
 		}
 	}
-	p.fields = append(p.fields, wrong.fields...)
+	p.Add(wrong.List())
 }
 
 // Query returns the query for the prices between two midnights. The secret must be in the

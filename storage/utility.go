@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
@@ -39,12 +37,8 @@ func (u *Utility) Facts() eligibility.Utility {
 	}
 }
 
-// Validate names every wrong field.
-func (u *Utility) Validate() error {
-	var p Problems
-	checkOverrides(&p, eligibility.Overrides{Utilities: []eligibility.Utility{u.Facts()}})
-	return p.Err()
-}
+// Validate returns nil: the tags have every rule.
+func (u *Utility) Validate() error { return nil }
 
 // DemandResponse names the demand-response programs of a utility. It replaces the known
 // programs and leaves other facts about the utility unchanged.
@@ -70,21 +64,5 @@ func (d *DemandResponse) Facts() eligibility.Programs {
 	return eligibility.Programs{EIAID: d.EIAID, Names: d.Programs}
 }
 
-// Validate names every wrong field.
-func (d *DemandResponse) Validate() error {
-	var p Problems
-	checkOverrides(&p, eligibility.Overrides{Programs: []eligibility.Programs{d.Facts()}})
-	return p.Err()
-}
-
-// checkOverrides reports the errors in the facts of one entity by the names of its
-// fields.
-func checkOverrides(p *Problems, o eligibility.Overrides) {
-	var wrong *eligibility.OverridesError
-	if errors.As(o.Validate(), &wrong) {
-		for _, w := range wrong.Problems {
-			_, field, _ := strings.Cut(w.Field, ".") // such as utilities[0].name
-			p.Addf(field, "%s", w.Message)
-		}
-	}
-}
+// Validate returns nil: the tags have every rule.
+func (d *DemandResponse) Validate() error { return nil }

@@ -29,6 +29,14 @@ func (c *Client) RetryDelivery(ctx context.Context, id string) (AcceptedRetry, e
 	return call[AcceptedRetry](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/retry", nothing)
 }
 
+// DeliveryRequest is the HTTP request of a delivery, without secrets.
+type DeliveryRequest = wire.DeliveryRequest
+
+// GetDeliveryRequest makes the HTTP request of a delivery again.
+func (c *Client) GetDeliveryRequest(ctx context.Context, id string) (DeliveryRequest, error) {
+	return call[DeliveryRequest](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/request", nothing)
+}
+
 // ReplayRequest selects the deliveries of an endpoint to retry.
 type ReplayRequest = wire.ReplayInput
 

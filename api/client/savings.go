@@ -12,7 +12,7 @@ type SavingsRequest = wire.SavingsInput
 
 // SavingsStart is a month or a date. A month means the next such month that has not
 // ended.
-type SavingsStart = wire.SavingsStart
+type SavingsStart = savings.Start
 
 // EstimateSavings estimates the savings from optimizing a home's heating and cooling.
 func (c *Client) EstimateSavings(ctx context.Context, homeID string, s SavingsRequest) (savings.Result, error) {

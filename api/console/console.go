@@ -39,16 +39,22 @@ type file struct {
 	contentType, etag, caches string
 }
 
-// handler maps paths to the files of the console.
-type handler map[string]file
+// handler serves the files of the console by their paths.
+type handler struct {
+	files map[string]file
+	// frames are the origins of the pages that may show the console in a frame.
+	frames []string
+}
 
 // WithConsole returns a handler that serves the console at Root. It passes every other request
-// to next unchanged. The console's page shows the values of enums.
-func WithConsole(next http.Handler, audience Audience, enums map[string][]string) http.Handler {
-	files, err := load(embedded, audience, enums)
+// to next unchanged. The console's page shows the values of enums. Pages of the frames'
+// origins may show the console in a frame, and no other page.
+func WithConsole(next http.Handler, audience Audience, enums map[string][]string, frames ...string) http.Handler {
+	loaded, err := load(embedded, audience, enums)
 	if err != nil {
 		panic("console: " + err.Error()) // the assets are embedded and a test loads them
 	}
+	files := handler{loaded, frames}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == strings.TrimSuffix(Root, "/") || strings.HasPrefix(r.URL.Path, Root) {
 			files.ServeHTTP(w, r)
@@ -67,7 +73,7 @@ const (
 
 // load reads the assets. Every file except the page is served below the digest of all
 // files. A page therefore never loads modules of another version.
-func load(from fs.FS, audience Audience, enums map[string][]string) (handler, error) {
+func load(from fs.FS, audience Audience, enums map[string][]string) (map[string]file, error) {
 	module := EnumsModule(enums)
 	bodies := map[string][]byte{"lib/enums.js": module}
 	digest := sha256.New()
@@ -86,7 +92,7 @@ func load(from fs.FS, audience Audience, enums map[string][]string) (handler, er
 		return nil, err
 	}
 	base := Root + hex.EncodeToString(digest.Sum(nil))[:16] + "/"
-	files := handler{}
+	files := map[string]file{}
 	for name, body := range bodies {
 		at, caches := base+name, immutable
 		if name == page {
@@ -123,20 +129,24 @@ var types = map[string]string{
 // operations of this listener only. Trusted types make the browser refuse to turn text
 // into markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors "
 
-func secure(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Frame-Options", "DENY")
+func secure(h http.Header, frames []string) {
+	if len(frames) == 0 {
+		h.Set("Content-Security-Policy", policy+"'none'")
+		h.Set("X-Frame-Options", "DENY")
+	} else {
+		h.Set("Content-Security-Policy", policy+strings.Join(frames, " "))
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-func (files handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	secure(h)
+	secure(h, c.frames)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, "The console takes no other method than GET.")
@@ -146,7 +156,7 @@ func (files handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, Root, http.StatusMovedPermanently)
 		return
 	}
-	f, ok := files[r.URL.Path]
+	f, ok := c.files[r.URL.Path]
 	if !ok {
 		refuse(w, http.StatusNotFound, "The console has no such file. Open "+Root+" instead.")
 		return

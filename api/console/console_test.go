@@ -80,7 +80,7 @@ func TestConsole_SecurityHeaders(t *testing.T) {
 	for _, target := range []string{"/console/", "/console", "/console/nothing", baseOf(t) + "main.js"} {
 		h, _ := ask(t, "GET", target, nil)
 		for name, want := range map[string]string{
-			"Content-Security-Policy": policy, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Content-Security-Policy": policy + "'none'", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 		} {
 			if got := h.Header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
@@ -91,6 +91,17 @@ func TestConsole_SecurityHeaders(t *testing.T) {
 		if strings.Contains(policy, word) {
 			t.Errorf("the policy has %q", word)
 		}
+	}
+}
+
+// TestConsole_Frames checks that only pages of the named origins may show the console in a
+// frame.
+func TestConsole_Frames(t *testing.T) {
+	w := httptest.NewRecorder()
+	WithConsole(next, Partner, wire.Enums(), "https://app.example.com", "https://b.example").ServeHTTP(w, httptest.NewRequest("GET", Root, nil))
+	got := w.Header().Get("Content-Security-Policy")
+	if !strings.HasSuffix(got, "; frame-ancestors https://app.example.com https://b.example") || w.Header().Get("X-Frame-Options") != "" {
+		t.Errorf("policy %q, X-Frame-Options %q", got, w.Header().Get("X-Frame-Options"))
 	}
 }
 

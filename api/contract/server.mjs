@@ -12,7 +12,7 @@ export async function serve(binary) {
   const data = await mkdtemp(join(tmpdir(), "gridhook-contract-"));
   const child = spawn(
     binary,
-    ["serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--allow-private-destinations", "--max-endpoints", "1000", "--max-channels", "1000", "--log-level", "error"],
+    ["serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--allow-private-destinations", "--max-endpoints", "1000", "--max-channels", "1000", "--max-schedules", "1000", "--log-level", "error"],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = new Promise((resolve) => child.once("exit", resolve));

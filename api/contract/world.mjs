@@ -134,6 +134,7 @@ const identifiers = {
   "/v1/webhook/endpoints/": async (w) => (await w.newEndpoint("")).id,
   "/v1/webhook/replays/": (w) => w.replay(),
   "/v1/webhook/schedules/": async (w) => (await w.operate("/v1/webhook/schedules/create", {})).id,
+  "/v1/console/links/": async (w) => (await w.operate("/v1/console/links/create", {})).keyId,
   "/v1/channels/": async (w) => (await w.operate("/v1/channels/create", { kind: "SLACK", address: w.sink.url + "chat" })).id,
   "/v1/homes/": () => "home_1",
   "/v1/devices/hvac/": () => "dev_1",

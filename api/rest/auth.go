@@ -69,7 +69,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	if err != nil {
 		return Caller{}, err
 	}
-	if matches := key.Matches(secret); !matches || !key.Live(now) {
+	if !key.Opens(secret, now) {
 		return Caller{}, errInvalidKey
 	}
 	if suspended {

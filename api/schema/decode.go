@@ -105,11 +105,11 @@ var readers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Deco
 	v := reflect.ValueOf(to).Elem()
 	c := d.PeekKind()
 	switch {
-	case v.Type() == timeType:
+	case v.Type() == timeType, v.Kind() == reflect.Struct && c == '"': // a time or a date
 		text, err := d.ReadValue()
-		var t storage.Time
-		if err == nil && t.UnmarshalJSON(text) == nil {
-			v.Set(reflect.ValueOf(t))
+		read := reflect.New(v.Type())
+		if err == nil && json.Unmarshal(text, read.Interface()) == nil {
+			v.Set(read.Elem())
 		}
 		return err
 	case v.Type() == rawType, v.Kind() == reflect.Interface:

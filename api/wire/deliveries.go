@@ -11,6 +11,32 @@ type AcceptedRetry struct {
 	CreatedAt storage.Time `json:"createdAt"`
 }
 
+// BodySource says how the body of a delivery's request was made.
+type BodySource string
+
+// Sources of a body. Gridhook does not store bodies.
+const (
+	// BodyStored is made of the inputs that Gridhook stored with the delivery.
+	BodyStored BodySource = "STORED"
+	// BodyRebuilt is made of the home's inputs, which have not changed since the trigger.
+	BodyRebuilt BodySource = "REBUILT"
+	// BodyChanged is made of inputs that have changed since the trigger.
+	BodyChanged BodySource = "CHANGED"
+)
+
+// BodySources returns the sources of a body.
+func BodySources() []BodySource { return []BodySource{BodyStored, BodyRebuilt, BodyChanged} }
+
+// DeliveryRequest is the HTTP request of a delivery, without secrets.
+type DeliveryRequest struct {
+	ID     string     `json:"id" doc:"The webhook-id of the delivery." example:"msg_5d0c1f2a9b"`
+	Source BodySource `json:"bodySource" doc:"STORED: made of the inputs that are stored with a failed or expired delivery, as it was sent. REBUILT: made again. The home and the endpoint have not changed since the trigger, so the body is as it was sent. CHANGED: made again. The home, its prices or the endpoint have changed since, so the body may differ from the body that was sent." example:"REBUILT"`
+	URL    string     `json:"url" doc:"The endpoint's URL. A query is masked." example:"https://partner.example/hooks/gridhook"`
+	// Headers are as they would be sent now.
+	Headers map[string]string `json:"headers" doc:"The headers by name, as of now. Values of your own headers are masked. Only a key with the scope trigger gets webhook-timestamp and webhook-signature." example:"{\"Content-Type\":\"application/json\",\"Webhook-Id\":\"msg_5d0c1f2a9b\"}"`
+	Body    string            `json:"body" doc:"The JSON of the message by itself: not compressed, and not in a batch." example:"{\"type\":\"price_signal.updated\"}"`
+}
+
 // Replay is a replay in a response.
 type Replay struct {
 	storage.ReplayProgress

@@ -17,6 +17,19 @@ type Key struct {
 	UpdatedAt      storage.Time    `json:"updatedAt"`
 }
 
+// ConsoleLinkInput describes a console link.
+type ConsoleLinkInput struct {
+	Scopes      []storage.Scope `json:"scopes,omitempty" minItems:"1" doc:"What the link may do, by default read. The scopes read, write and trigger are possible, as far as the API key has them."`
+	Minutes     int             `json:"expiresMinutes" minimum:"1" maximum:"1440" default:"60" doc:"How long the link is valid, by default an hour."`
+	Description string          `json:"description,omitempty" maxLength:"255" doc:"Who the link is for."`
+}
+
+// ConsoleLink is a short-lived link to the console.
+type ConsoleLink struct {
+	Key
+	Path string `json:"path" doc:"The path of the link. Put the origin of the public listener before it. The part after # is the key of the link: a browser sends it to no server, and it is in no log." example:"/console/#/link/ghk_key_01JZ2E6K8M0000000000000000_4f1c..."`
+}
+
 // KeyWithText is a key with its full text for the partner. Only the response that creates
 // the key contains it.
 type KeyWithText struct {

@@ -25,18 +25,6 @@ type PlanWithTariff struct {
 	Tariff json.RawMessage `json:"tariff,omitempty" doc:"Absent if the plan has parts." example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
 }
 
-// CatalogPlan is a rate plan of the built-in catalog.
-type CatalogPlan struct {
-	ID       string `json:"id" example:"pge-e-elec"`
-	Utility  string `json:"utility" example:"Pacific Gas & Electric Co"`
-	EIAID    int    `json:"eiaId" doc:"The utility's number at the US Energy Information Administration." example:"14328"`
-	State    string `json:"state" example:"CA"`
-	Name     string `json:"name" example:"E-ELEC"`
-	Timezone string `json:"timezone" example:"America/Los_Angeles"`
-	Source   string `json:"source" doc:"Where the rates were published." example:"https://acme-electric.example/tariffs"`
-	Caveat   string `json:"caveat" doc:"Why the rates may be inaccurate. Empty if there is no reason." example:""`
-}
-
 // PlanEventList lists the events of a plan.
 type PlanEventList struct {
 	Data []storage.PlanEvent `json:"data"`

@@ -282,22 +282,5 @@ type BillInput struct {
 type SavingsInput struct {
 	_ struct{} `required:"type"`
 
-	Type               savings.Type       `json:"type"`
-	Comparison         savings.Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares constant setpoints with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`
-	TargetTemp         *float64           `json:"targetTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The default of both setpoints. In AUTO it is the middle of a band of 3 F."`
-	TargetCoolSetpoint *float64           `json:"targetCoolSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
-	TargetHeatSetpoint *float64           `json:"targetHeatSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
-	MinTemp            *float64           `json:"minTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
-	MaxTemp            *float64           `json:"maxTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
-	Mode               *savings.Mode      `json:"mode,omitempty"`
-	Start              *SavingsStart      `json:"start,omitempty" doc:"By default the current month."`
-	Days               *int               `json:"days,omitempty" minimum:"1" maximum:"366" doc:"By default the days of the month or the year."`
-	Months             []int              `json:"months,omitempty" nullable:"true" itemsMinimum:"1" itemsMaximum:"12" doc:"The calendar months of the estimate, by default all."`
-}
-
-// SavingsStart is a month or a date. A month means the next such month that has not
-// ended.
-type SavingsStart struct {
-	Month *int    `json:"month,omitempty" minimum:"1" maximum:"12" doc:"From 1, January, to 12."`
-	Date  *string `json:"date,omitempty" format:"date" doc:"Such as 2026-07-01."`
+	savings.Request
 }

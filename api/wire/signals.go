@@ -49,20 +49,7 @@ type ExportCompensation struct {
 
 // PriceReason lists the components of an interval's prices.
 type PriceReason struct {
-	StartTime    storage.Time         `json:"startTime"`
-	EndTime      storage.Time         `json:"endTime"`
-	Tariff       string               `json:"tariff" doc:"The version of the rate plan in force."`
-	Day          string               `json:"day" doc:"The kind of day: a weekday, a weekend or a holiday."`
-	Calendar     string               `json:"calendar,omitempty" doc:"The rate plan's holiday calendar, and when a holiday at a weekend is observed. Absent if the plan has no calendar." example:"PG&E, observed on Monday for a Sunday and on Friday for a Saturday"`
-	Period       string               `json:"period" doc:"The tariff's period of use."`
-	Tier         string               `json:"tier,omitempty" doc:"The tier of the price, with the usage that led to it. Absent if the period has one tier."`
-	Import       []pricing.Part       `json:"import" doc:"The components of the import price."`
-	Export       []pricing.Part       `json:"export" doc:"The components of the export price."`
-	Parts        []pricing.PartReason `json:"parts,omitempty" doc:"A section for each part of a composed rate plan, with its subtotals. import and export then have one element per part. Absent for a plan with a tariff."`
-	ExportChance float64              `json:"exportChance" doc:"The probability that the home exports in the interval."`
-	Measured     bool                 `json:"measured,omitempty" doc:"Whether exportChance is from the home's measured load."`
-	Carbon       float64              `json:"carbon" doc:"The cost of the emissions of one more kWh, in $/kWh."`
-	Price        float64              `json:"price" doc:"The expected price, in $/kWh." example:"0.1423"`
-	Confidence   float64              `json:"confidence" example:"1"`
-	Doubt        string               `json:"doubt,omitempty" doc:"Why confidence is below 1. Absent if it is 1."`
+	StartTime storage.Time `json:"startTime"`
+	EndTime   storage.Time `json:"endTime"`
+	pricing.Reason
 }

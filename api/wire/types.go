@@ -8,6 +8,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/savings"
@@ -21,7 +22,10 @@ func NewTypes() *schema.Types {
 
 // names has the components whose names differ from their types.
 var names = map[reflect.Type]string{
+	reflect.TypeFor[catalog.Summary]():         "CatalogPlan",
+	reflect.TypeFor[Page[catalog.Summary]]():   "CatalogPlanPage",
 	reflect.TypeFor[savings.Result]():          "SavingsEstimate",
+	reflect.TypeFor[savings.Start]():           "SavingsStart",
 	reflect.TypeFor[savings.Month]():           "SavingsMonth",
 	reflect.TypeFor[savings.Assumptions]():     "SavingsAssumptions",
 	reflect.TypeFor[savings.Uncertainty]():     "SavingsUncertainty",
@@ -69,6 +73,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[events.HealthState]():            texts(events.HealthStates()),
 	reflect.TypeFor[events.BreakerState]():           texts(events.BreakerStates()),
 	reflect.TypeFor[events.ErrorClass]():             texts(events.ErrorClasses()),
+	reflect.TypeFor[BodySource]():                    texts(BodySources()),
 	reflect.TypeFor[events.TriggerStatus]():          {"ACCEPTED", "RUNNING", "COMPLETED"},
 	reflect.TypeFor[pricing.CompensationType]():      {"NET_METERING", "NET_BILLING", "FEED_IN", "WHOLESALE", "NONE"},
 	reflect.TypeFor[bill.Metering]():                 texts(bill.Meterings()),

@@ -52,7 +52,7 @@ func measureEstimates(ctx context.Context, o Options) (e *Estimates, err error) 
 		return nil, fmt.Errorf("a home to estimate: %w", err)
 	}
 	ask := func(ctx context.Context) error {
-		_, err := m.box.Operator.For(comfortable).EstimateSavings(ctx, home, client.SavingsRequest{Type: savings.Annual})
+		_, err := m.box.Operator.For(comfortable).EstimateSavings(ctx, home, client.SavingsRequest{Request: savings.Request{Type: savings.Annual}})
 		return err
 	}
 	if err := ask(ctx); err != nil { // warms up

@@ -196,7 +196,7 @@ func askSignal(ctx context.Context, c *client.Client) error {
 }
 
 func askEstimate(ctx context.Context, c *client.Client) error {
-	_, err := c.EstimateSavings(ctx, tenantHome, client.SavingsRequest{Type: savings.Annual})
+	_, err := c.EstimateSavings(ctx, tenantHome, client.SavingsRequest{Request: savings.Request{Type: savings.Annual}})
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
@@ -46,9 +47,9 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 				return err
 			}
 			made, err := f.bill(cmd.Context(), g, args, request)
-			var input *bill.InputError
-			if errors.As(err, &input) {
-				return usagef("%s %s", flagOf(input.Field), input.Message)
+			var wrong *pricing.InvalidError
+			if errors.As(err, &wrong) {
+				return usagef("%s %s", flagOf(wrong.Fields[0].Field), wrong.Fields[0].Message)
 			}
 			if err != nil {
 				return err

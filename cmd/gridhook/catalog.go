@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
@@ -13,7 +12,7 @@ import (
 
 // catalogEntry is a plan in the list of the catalog.
 type catalogEntry struct {
-	wire.CatalogPlan
+	catalog.Summary
 	// SourceDate is the day of the newest source. Newer is a plan that replaced this
 	// plan.
 	SourceDate string `json:"sourceDate"`
@@ -32,9 +31,7 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 		RunE: func(_ *cobra.Command, _ []string) error {
 			found, records := []catalogEntry{}, []record{}
 			for _, p := range catalog.Find(utility, search) {
-				entry := catalogEntry{wire.CatalogPlan{
-					ID: p.ID, Utility: p.Utility, EIAID: p.EIAID, State: p.State, Name: p.Name, Timezone: p.Timezone, Source: p.Source, Caveat: p.Caveat,
-				}, p.SourceDate, p.Newer}
+				entry := catalogEntry{p.Summary, p.SourceDate, p.Newer}
 				r, err := recordOf(entry)
 				if err != nil {
 					return err

@@ -29,6 +29,11 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 		r.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
 		r.command(operation{
+			use: "request MESSAGE", short: "Show the HTTP request of a delivery, with its body",
+			example: "  gridhook delivery request msg_01JZ000000ABCDEFGHJKMNPQRS --org acme --json | jq -r .body",
+			fields:  "message:id, body source:bodySource, url:url, headers:headers, body:body",
+		}),
+		r.command(operation{
 			use: "retry MESSAGE", short: "Retry an exhausted or expired delivery as the same message",
 			example: "  gridhook delivery retry msg_01JZ000000ABCDEFGHJKMNPQRS --org acme",
 			done:    "{id} is queued for a retry: see gridhook delivery get {id}{org}",
@@ -71,12 +76,7 @@ func knownOutcome(_ *cobra.Command, _ []string, body fields) error {
 
 // showAttempts prints the attempts of a delivery and the last response's body.
 func showAttempts(w io.Writer, r record) {
-	var log struct{ Attempts []record }
-	if decode(r, &log) != nil || log.Attempts == nil {
-		return
-	}
-	say(w, "\n")
-	printTable(w, log.Attempts, "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
+	printBelow(w, r["attempts"], "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
 	if answer := r.text("answer"); answer != "" {
 		say(w, "\n%s\n", plain(answer))
 	}

@@ -174,14 +174,5 @@ func rounded(v, steps float64) float64 { return math.Round(v*steps) / steps }
 
 // showMeasured prints the measured months of a home.
 func showMeasured(w io.Writer, home record) {
-	months, _ := home["measuredMonths"].([]any)
-	if len(months) == 0 {
-		return
-	}
-	say(w, "\n")
-	records := make([]record, len(months))
-	for i, month := range months {
-		records[i], _ = month.(map[string]any)
-	}
-	printTable(w, records, "MEASURED MONTH:month, FROM GRID:kwh:kWh, TO GRID:exportKwh:kWh, MISSING:missingHours:h")
+	printBelow(w, home["measuredMonths"], "MEASURED MONTH:month, FROM GRID:kwh:kWh, TO GRID:exportKwh:kWh, MISSING:missingHours:h")
 }

@@ -48,7 +48,7 @@ admin address with the operator's key.`,
 	root.AddCommand(
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newOperatorCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
-		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newContextCommand(g),
+		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newContextCommand(g),
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g),
 		newVersionCommand(g), newOpenAPICommand(g), newConfigReferenceCommand(g),
 	)

@@ -74,8 +74,8 @@ func bestDay(ctx context.Context, c *client.Client, deviceID string) (*savings.D
 	}
 	var run storage.OptimizationRun
 	err = json.Unmarshal(device.LastOptimizationRunData, &run)
-	run.Day.DeviceID, run.Day.TempUnits = plain(deviceID), savings.Units(plain(string(run.Day.TempUnits)))
-	day, whole := run.Day.Day()
+	run.Day.DeviceID, run.Day.Units = plain(deviceID), savings.Units(plain(string(run.Day.Units)))
+	day, whole := run.Day.Drawable()
 	if err != nil || !whole {
 		return nil, fmt.Errorf("device %s has no stored day to plot: see the server's log", deviceID)
 	}

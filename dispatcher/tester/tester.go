@@ -12,11 +12,12 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
 )
 
-// Tester sends webhook.test events, and test messages to notification channels. Close ends
-// it.
+// Tester sends webhook.test events and test messages to notification channels, and shows
+// messages of deliveries. Close ends it.
 type Tester struct {
 	store    *storage.Store
 	vault    *vault.Vault
@@ -45,14 +46,7 @@ func (t *Tester) VerifyCallback(ctx context.Context, rawURL string) error {
 
 // SendTest makes one attempt and returns its outcome. It does not retry.
 func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
-	var to *target.Target
-	err := t.store.View(func(v storage.View) error {
-		r, err := v.Get(e.Ref())
-		if err == nil {
-			to, err = target.Open(t.vault, r)
-		}
-		return err
-	})
+	to, err := t.open(e)
 	if err != nil {
 		return events.Delivery{}, err
 	}
@@ -78,4 +72,32 @@ func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (event
 		return d, ctx.Err()
 	}
 	return d, nil
+}
+
+// Message makes a trigger's message of a signal, without compression. The headers identify
+// and sign it as if it were sent now.
+func (t *Tester) Message(e storage.WebhookEndpoint, tr *events.Trigger, signal signals.Signal, f storage.SignalFormat) (body []byte, headers map[string]string, err error) {
+	to, err := t.open(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := webhook.NewMessage(tr, e.ID, signal, f)
+	p := webhook.NewPayload(m.ID, m.AppendBody(nil), storage.CompressionNone)
+	headers = map[string]string{}
+	for _, h := range to.Headers(&p, t.store.Now()) {
+		headers[h.Name] = h.Value
+	}
+	return p.Sent(), headers, nil
+}
+
+// open reads an endpoint and decrypts its secrets.
+func (t *Tester) open(e storage.WebhookEndpoint) (to *target.Target, err error) {
+	err = t.store.View(func(v storage.View) error {
+		r, err := v.Get(e.Ref())
+		if err == nil {
+			to, err = target.Open(t.vault, r)
+		}
+		return err
+	})
+	return to, err
 }

@@ -32,7 +32,7 @@ type Solar struct {
 }
 
 // ForHome calculates the bill of a home at a rate, either from ReadRate or from a tariff.
-// The errors are *InputError, or wrap ErrMeter or ErrTerms.
+// The errors are *pricing.InvalidError, or wrap ErrMeter or ErrTerms.
 func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if err := r.Rules.apply(&rate); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package bill
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -42,13 +41,11 @@ type Rules struct {
 	GridFeePerKW  float64  `json:"gridFeePerKw,omitempty" minimum:"0" maximum:"1000000" doc:"The monthly grid fee of a home with solar for each kW, in $."`
 }
 
-// InputError names a wrong field of a request, by its JSON name, and the problem.
-type InputError struct{ Field, Message string }
-
-func (e *InputError) Error() string { return e.Field + " " + e.Message }
-
+// wrong returns a *pricing.InvalidError of one field.
 func wrong(field, format string, args ...any) error {
-	return &InputError{field, fmt.Sprintf(format, args...)}
+	var p pricing.Problems
+	p.Addf(field, format, args...)
+	return p.Err()
 }
 
 // Meterings returns all values of Metering.

@@ -72,7 +72,7 @@ func allowances(b sheet.Baseline) []float64 {
 
 // sheetVersion returns the prices and hours of one version.
 func sheetVersion(v *sheet.Version) Plan {
-	p := Plan{EffectiveFrom: v.From, SourceDate: v.From, Source: v.Source, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26"}
+	p := Plan{Summary: Summary{Source: v.Source}, EffectiveFrom: v.From, SourceDate: v.From, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26"}
 	if v.FixedDaily != 0 {
 		p.FixedCharge = Charge{Amount: v.FixedDaily, Unit: "$/day"}
 	}

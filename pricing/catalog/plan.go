@@ -4,22 +4,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 )
 
 // Plan is a residential rate plan in the catalog's compact form. All rates are totals of
 // generation and delivery, in $/kWh. Riders, if any, are added to the rates.
 type Plan struct {
-	ID            string   `json:"id"` // such as "pge-e-elec"
-	Utility       string   `json:"utility"`
-	EIAID         int      `json:"eiaId"` // utility number of the US Energy Information Administration
-	State         string   `json:"state"` // two letters; empty if not given
-	Name          string   `json:"name"`
-	Timezone      string   `json:"timezone"`      // IANA name
+	Summary
 	URDBLabel     string   `json:"urdbLabel"`     // empty if the source is a tariff sheet
-	Source        string   `json:"source"`        // publication that contains the rates
 	EffectiveFrom string   `json:"effectiveFrom"` // first day in force; empty if the source has none
 	SourceDate    string   `json:"sourceDate"`    // day of the newest source
 	Newer         string   `json:"newer"`         // ID of a plan of the same schedule with a newer source
@@ -41,12 +33,23 @@ type Plan struct {
 	Baseline []float64 `json:"baseline"`
 
 	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
-	// confidence. Caveat is the reason for reduced confidence.
+	// confidence.
 	Confidence []float64 `json:"confidence"`
-	Caveat     string    `json:"caveat"`
 
 	// Earlier are the earlier versions, oldest first.
 	Earlier []Plan `json:"earlier"`
+}
+
+// Summary says what a plan is, without its rates.
+type Summary struct {
+	ID       string `json:"id" example:"pge-e-elec"`
+	Utility  string `json:"utility" example:"Pacific Gas & Electric Co"`
+	EIAID    int    `json:"eiaId" doc:"The utility's number at the US Energy Information Administration." example:"14328"`
+	State    string `json:"state" example:"CA"` // two letters; empty if not given
+	Name     string `json:"name" example:"E-ELEC"`
+	Timezone string `json:"timezone" example:"America/Los_Angeles"`
+	Source   string `json:"source" doc:"Where the rates were published." example:"https://acme-electric.example/tariffs"`
+	Caveat   string `json:"caveat" doc:"Why the rates may be inaccurate. Empty if there is no reason." example:""`
 }
 
 // Charge is an amount in dollars due per Unit.
@@ -82,9 +85,9 @@ type Season struct {
 //go:embed plans.json
 var plansJSON []byte
 
-// Plans returns the plans from tariff sheets, each checked, in a fixed order. The caller
-// owns the result. All also returns the US catalog.
-func Plans() []Plan { return clonePlans(append(featured(sheetPlans()), otherPlans()...)) }
+// Plans returns the plans from tariff sheets, each checked, in a fixed order. Do not change
+// them. All also returns the US catalog.
+func Plans() []Plan { return append(featured(sheetPlans()), otherPlans()...) }
 
 // otherPlans returns the plans of plans.json. A plan that is also in the US catalog has
 // the catalog's confidence.
@@ -114,21 +117,4 @@ func featured(plans []Plan) []Plan {
 		}
 	}
 	return list
-}
-
-// clonePlans returns a deep copy of the plans.
-func clonePlans(plans []Plan) []Plan {
-	copies := slices.Clone(plans)
-	for i := range copies {
-		p := &copies[i]
-		p.Periods, p.Riders, p.Holidays = slices.Clone(p.Periods), slices.Clone(p.Riders), slices.Clone(p.Holidays)
-		p.Baseline, p.Confidence = slices.Clone(p.Baseline), slices.Clone(p.Confidence)
-		p.Seasons = slices.Clone(p.Seasons)
-		for j := range p.Seasons {
-			s := &p.Seasons[j]
-			s.Months, s.Weekday, s.Weekend = slices.Clone(s.Months), maps.Clone(s.Weekday), maps.Clone(s.Weekend)
-		}
-		p.Earlier = clonePlans(p.Earlier)
-	}
-	return copies
 }

@@ -38,17 +38,16 @@ var usRates = sync.OnceValue(func() []Plan {
 	return plans
 })
 
-// US returns the residential rates of the US catalog, by state, utility and name. The
-// caller owns the slice and its plans.
-func US() []Plan { return clonePlans(usRates()) }
+// US returns the residential rates of the US catalog, by state, utility and name. Do not
+// change them.
+func US() []Plan { return usRates() }
 
 // planOf converts a rate of the catalog to a plan.
 func planOf(r *form.Rate) Plan {
-	p := Plan{
-		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name,
-		Timezone: r.Utility.Timezone, URDBLabel: r.Label, SourceDate: enteredOn(r.Label),
+	p := Plan{URDBLabel: r.Label, SourceDate: enteredOn(r.Label), Summary: Summary{
+		ID: r.Label, Utility: r.Utility.Name, EIAID: r.Utility.EIAID, State: r.Utility.State, Name: r.Name, Timezone: r.Utility.Timezone,
 		Source: "US Utility Rate Database, rate " + r.Label + ", through open-energy-tariffs (updated " + Updated + ")",
-	}
+	}}
 	if r.Daily != 0 {
 		p.FixedCharge = Charge{Amount: r.Daily, Unit: "$/day"}
 	}
@@ -68,16 +67,11 @@ func periodName(i int) string { return fmt.Sprintf("period %d", i+1) }
 
 // ranges returns a day's periods by hours such as "16-21".
 func ranges(day [form.HoursADay]int) map[string]string {
-	hours := map[string]string{}
-	for from := 0; from < len(day); {
-		to := from
-		for to < len(day) && day[to] == day[from] {
-			to++
-		}
-		hours[fmt.Sprintf("%02d-%02d", from, to)] = periodName(day[from])
-		from = to
+	names := make([]string, len(day))
+	for hour, period := range day {
+		names[hour] = periodName(period)
 	}
-	return hours
+	return spans(names)
 }
 
 // doubt sets the plan's caveat and confidence. A rate that applies at no hour of January
@@ -106,25 +100,26 @@ func (p *Plan) doubt(r *form.Rate) {
 }
 
 // All returns all plans of the package: first the plans from tariff sheets, then the US
-// catalog.
-func All() []Plan {
+// catalog. Do not change them.
+func All() []Plan { return allPlans() }
+
+var allPlans = sync.OnceValue(func() []Plan {
 	all := Plans()
-	for _, p := range clonePlans(sheetPlans()) {
+	for _, p := range sheetPlans() {
 		if !slices.ContainsFunc(all, func(known Plan) bool { return known.ID == p.ID }) {
 			all = append(all, p)
 		}
 	}
 	return append(all, US()...)
-}
+})
 
 // ByID returns the plan of All with an ID.
 func ByID(id string) (Plan, bool) {
-	for _, p := range All() {
-		if p.ID == id {
-			return p, true
-		}
+	i := slices.IndexFunc(All(), func(p Plan) bool { return p.ID == id })
+	if i < 0 {
+		return Plan{}, false
 	}
-	return Plan{}, false
+	return All()[i], true
 }
 
 // Find returns plans by utility and by name. The plan's utility and name must contain

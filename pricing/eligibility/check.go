@@ -26,12 +26,9 @@ type Checker struct {
 	overrides overrides
 }
 
-// New returns a Checker. The error is an *OverridesError that names every wrong field.
-func New(o Options) (*Checker, error) {
-	if err := o.Overrides.Validate(); err != nil {
-		return nil, err
-	}
-	return &Checker{tariffs: o.Tariffs, overrides: newOverrides(o.Overrides)}, nil
+// New returns a Checker.
+func New(o Options) *Checker {
+	return &Checker{tariffs: o.Tariffs, overrides: newOverrides(o.Overrides)}
 }
 
 // Check reports whether a home in the zipcode can be supported, and why.

@@ -7,11 +7,7 @@ import (
 )
 
 func ExampleChecker_Check() {
-	c, err := eligibility.New(eligibility.Options{Tariffs: map[int]bool{4110: true}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	c := eligibility.New(eligibility.Options{Tariffs: map[int]bool{4110: true}})
 	r := c.Check("60614-1234")
 	fmt.Println(r.Supported, r.WholesaleMarket, r.TariffData)
 	fmt.Println(r.DemandResponsePrograms[0])

@@ -1,13 +1,9 @@
 package eligibility
 
-import (
-	"fmt"
-	"regexp"
-	"strings"
-)
+import "cmp"
 
 // Overrides are the operator's corrections of the embedded facts. The zero value changes
-// nothing.
+// nothing. Package storage validates them.
 type Overrides struct {
 	Utilities   []Utility   // added, or replacing the utility with the same EIA id
 	Territories []Territory // the most specific area wins
@@ -36,66 +32,6 @@ type Support struct {
 	Area      string // a zipcode, a prefix of three digits, or a state's two letters
 	Supported bool
 	Reason    string // shown to the caller; may be empty
-}
-
-// Problem is one problem with one field of the overrides.
-type Problem struct {
-	Field   string // such as "areas[2].area"
-	Message string
-}
-
-// OverridesError lists all problems of overrides.
-type OverridesError struct {
-	Problems []Problem
-}
-
-// Error names every wrong field.
-func (e *OverridesError) Error() string {
-	words := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		words[i] = p.Field + " " + p.Message
-	}
-	return "eligibility: " + strings.Join(words, "; ")
-}
-
-func (e *OverridesError) check(ok bool, field, message string) {
-	if !ok {
-		e.Problems = append(e.Problems, Problem{field, message})
-	}
-}
-
-var (
-	zipOrPrefix = regexp.MustCompile(`^(?:[0-9]{5}|[0-9]{3})$`)
-	stateCode   = regexp.MustCompile(`^[A-Z]{2}$`)
-)
-
-// Validate returns an *OverridesError that names every wrong field, or nil.
-func (o *Overrides) Validate() error {
-	problems := &OverridesError{}
-	for i, u := range o.Utilities {
-		problems.check(u.EIAID > 0, fmt.Sprintf("utilities[%d].eiaId", i), "must be above 0")
-		problems.check(u.Name != "", fmt.Sprintf("utilities[%d].name", i), "is required")
-	}
-	for i, t := range o.Territories {
-		field := fmt.Sprintf("territories[%d].", i)
-		problems.check(zipOrPrefix.MatchString(t.Area), field+"area", "must be a zipcode of five digits or a prefix of three")
-		problems.check(len(t.Utilities) > 0, field+"utilities", "must name at least one utility")
-		problems.check(t.State == "" || stateCode.MatchString(t.State), field+"state", "must be two capital letters")
-		for j, id := range t.Utilities {
-			problems.check(id > 0, fmt.Sprintf("%sutilities[%d]", field, j), "must be above 0")
-		}
-	}
-	for i, p := range o.Programs {
-		problems.check(p.EIAID > 0, fmt.Sprintf("programs[%d].eiaId", i), "must be above 0")
-	}
-	for i, s := range o.Areas {
-		problems.check(zipOrPrefix.MatchString(s.Area) || stateCode.MatchString(s.Area),
-			fmt.Sprintf("areas[%d].area", i), "must be a zipcode, a prefix of three digits or a state's two letters")
-	}
-	if len(problems.Problems) > 0 {
-		return problems
-	}
-	return nil
 }
 
 // overrides is the indexed form of Overrides.
@@ -154,7 +90,7 @@ func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 			}
 			a.Utilities = append(a.Utilities, u)
 		}
-		a.Timezone, a.State = or(t.Timezone, a.Timezone), or(t.State, a.State)
+		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 	}
 	for i, u := range a.Utilities {
 		if replaced, ok := x.utilities[u.EIAID]; ok {
@@ -174,11 +110,4 @@ func marketPrograms(name string) []string {
 		}
 	}
 	return nil
-}
-
-func or(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
 }

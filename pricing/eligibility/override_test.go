@@ -1,7 +1,6 @@
 package eligibility_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -49,32 +48,5 @@ func TestOverrides_Apply(t *testing.T) {
 	}
 	if plain := checker(t, eligibility.Overrides{}).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
 		t.Error("the overrides of one checker change another")
-	}
-}
-
-func TestOverrides_InvalidFields(t *testing.T) {
-	_, err := eligibility.New(eligibility.Options{Overrides: eligibility.Overrides{
-		Utilities:   []eligibility.Utility{{EIAID: 0}},
-		Territories: []eligibility.Territory{{Area: "6061", Utilities: []int{-1}, State: "Il"}, {Area: "606"}},
-		Programs:    []eligibility.Programs{{}},
-		Areas:       []eligibility.Support{{Area: "il"}},
-	}})
-	var wrong *eligibility.OverridesError
-	if !errors.As(err, &wrong) {
-		t.Fatalf("error %v", err)
-	}
-	var fields []string
-	for _, p := range wrong.Problems {
-		fields = append(fields, p.Field)
-		if !strings.Contains(err.Error(), p.Field+" "+p.Message) {
-			t.Errorf("the text %q lacks %v", err, p)
-		}
-	}
-	want := []string{
-		"utilities[0].eiaId", "utilities[0].name", "territories[0].area", "territories[0].state", "territories[0].utilities[0]",
-		"territories[1].utilities", "programs[0].eiaId", "areas[0].area",
-	}
-	if !slices.Equal(fields, want) {
-		t.Errorf("fields %q\nwant   %q", fields, want)
 	}
 }

@@ -1,6 +1,7 @@
 package eligibility
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -73,7 +74,7 @@ func servedBy(a *Area) string {
 		if u.Share > 0 && u.Share < 100 {
 			share = fmt.Sprintf(", about %d %%", u.Share)
 		}
-		names = append(names, fmt.Sprintf("%s (EIA %d%s)", or(u.Name, "a utility without a known name"), u.EIAID, share))
+		names = append(names, fmt.Sprintf("%s (EIA %d%s)", cmp.Or(u.Name, "a utility without a known name"), u.EIAID, share))
 	}
 	words := "Served by " + strings.Join(names, ", ")
 	if more := len(a.Utilities) - fewUtilities; more > 0 {

@@ -34,39 +34,23 @@ func TestEstimate_InvalidFields(t *testing.T) {
 		spoil func(*savings.Input, *savings.Device)
 		want  []string
 	}{
-		"request": {func(in *savings.Input, _ *savings.Device) {
-			in.Request = savings.Request{
-				Type: "weekly", Start: savings.Start{Month: ptr(13), Date: &pricing.Date{Year: 1, Month: 1, Day: 1}}, Days: ptr(0),
-				Months: []int{1, 0}, Comparison: "before", Mode: ptr(savings.Mode("DRY")), TargetTemp: ptr(200.0), MinTemp: ptr(-50.0), MaxTemp: ptr(math.NaN()),
-			}
-		}, []string{"type", "comparison", "start", "start.month", "start.date", "days", "months[1]", "mode", "targetTemp", "minTemp", "maxTemp"}},
-		"too many days": {func(in *savings.Input, _ *savings.Device) { in.Request.Days = ptr(367) }, []string{"days"}},
-		"no today":      {func(in *savings.Input, _ *savings.Device) { in.Today = pricing.Date{} }, []string{"start.date"}},
+		"start": {func(in *savings.Input, _ *savings.Device) {
+			in.Request.Start = savings.Start{Month: ptr(1), Date: &pricing.Date{Year: 2026, Month: 1, Day: 1}}
+		}, []string{"start"}},
+		"too early": {func(in *savings.Input, _ *savings.Device) {
+			in.Request.Start = savings.Start{Date: &pricing.Date{Year: 1, Month: 1, Day: 1}}
+		}, []string{"start.date"}},
+		"no today": {func(in *savings.Input, _ *savings.Device) { in.Today = pricing.Date{} }, []string{"start.date"}},
 		"device": {func(_ *savings.Input, d *savings.Device) {
 			*d = savings.Device{
-				Units: "K", Settings: savings.Settings{Mode: "DRY", Min: 70, Heat: 69, Cool: 68, Max: 67},
+				Units: savings.Fahrenheit, Settings: savings.Settings{Mode: savings.Auto, Min: 70, Heat: 69, Cool: 68, Max: 67},
 				HeatingRate: -1, CoolingRate: 101, IrradianceCoefficient: math.NaN(),
-				Equipment: savings.Equipment{HeatSource: "COAL", CapacityKw: -1, SEER2: 51, HSPF2: 1, AFUE: 1.1, AuxiliaryKw: ptr(-1.0), InternalGainsKw: ptr(21.0), GasPrice: -1},
 			}
 		}, []string{
-			"devices[0].systemDetails.tempUnits", "devices[0].systemDetails.defaultMode", "devices[0].targetHeatSetpoint",
-			"devices[0].targetCoolSetpoint", "devices[0].maxTemp", "devices[0].heatTransferCoefficient", "devices[0].heatingRate",
-			"devices[0].coolingRate", "devices[0].irradianceCoefficient", "devices[0].equipment.heatSource", "devices[0].equipment.capacityKw",
-			"devices[0].equipment.seer2", "devices[0].equipment.hspf2", "devices[0].equipment.afue", "devices[0].equipment.gasPrice",
-			"devices[0].equipment.auxiliaryKw", "devices[0].equipment.internalGainsKw",
+			"devices[0].targetHeatSetpoint", "devices[0].targetCoolSetpoint", "devices[0].maxTemp", "devices[0].heatTransferCoefficient",
+			"devices[0].heatingRate", "devices[0].coolingRate", "devices[0].irradianceCoefficient",
 		}},
 		"no rates": {func(_ *savings.Input, d *savings.Device) { d.HeatingRate, d.CoolingRate = 0, 0 }, []string{"devices[0].heatingRate"}},
-		"schedule": {func(_ *savings.Input, d *savings.Device) {
-			d.Schedule = &savings.Schedule{
-				Units: "", Weeks: []int{0, 52}, Default: savings.Settings{Mode: "", Min: 1, Heat: 1, Cool: 1, Max: 0},
-				Blocks: []savings.Block{{StartMinute: -1, EndMinute: 1441, Days: []int{7}, Settings: savings.Settings{Mode: savings.Off, Max: -1}}},
-			}
-		}, []string{
-			"devices[0].schedule.tempUnits", "devices[0].schedule.weeks[1]", "devices[0].schedule.defaultMode",
-			"devices[0].schedule.defaultMaxTemp", "devices[0].schedule.scheduleBlocks[0].startTimeMinutes",
-			"devices[0].schedule.scheduleBlocks[0].endTimeMinutes", "devices[0].schedule.scheduleBlocks[0].daysOfWeek[0]",
-			"devices[0].schedule.scheduleBlocks[0].maxTemp",
-		}},
 		"setpoints out of the device's band": {func(in *savings.Input, _ *savings.Device) {
 			in.Request.TargetHeatSetpoint, in.Request.TargetCoolSetpoint = ptr(60.0), ptr(79.0)
 		}, []string{"targetHeatSetpoint", "targetCoolSetpoint"}},
@@ -87,14 +71,14 @@ func TestEstimate_InvalidFields(t *testing.T) {
 			}
 			c.spoil(&in, &in.Devices[0])
 			_, err := savings.Estimate(in)
-			var wrong *savings.InputError
+			var wrong *pricing.InvalidError
 			if !errors.As(err, &wrong) {
 				t.Fatalf("error %v", err)
 			}
 			var fields []string
 			for _, f := range wrong.Fields {
 				fields = append(fields, f.Field)
-				if !strings.Contains(err.Error(), f.Field+" "+f.Message) {
+				if !strings.Contains(err.Error(), f.Field+": "+f.Message) {
 					t.Errorf("%q lacks %v", err, f)
 				}
 			}

@@ -10,23 +10,23 @@ import (
 // Day is one local day of a device by quarter hour, with the traces of the baseline and
 // the optimum. Temperatures are in Units, at the end of the quarter hour.
 type Day struct {
-	DeviceID  string
-	Date      pricing.Date
-	Start     time.Time // of the first quarter hour, UTC
-	Units     Units
-	Price     []float64 // $/kWh
-	Outdoor   []float64
-	Least     []float64 // the band of the schedule
-	Greatest  []float64
-	Baseline  Trace
-	Optimized Trace
+	DeviceID  string       `json:"deviceId"`
+	Date      pricing.Date `json:"date"`
+	Start     time.Time    `json:"-"` // of the first quarter hour, UTC
+	Units     Units        `json:"tempUnits"`
+	Price     []float64    `json:"price"` // $/kWh
+	Outdoor   []float64    `json:"outdoor"`
+	Least     []float64    `json:"minTemp"` // the band of the schedule
+	Greatest  []float64    `json:"maxTemp"`
+	Baseline  Trace        `json:"baseline"`
+	Optimized Trace        `json:"optimized"`
 }
 
 // Trace records a controller's actions on a day.
 type Trace struct {
-	Temperature []float64
-	Kw          []float64 // electric, mean of the quarter hour
-	Cost        float64   // $, of electricity
+	Temperature []float64 `json:"temperature"`
+	Kw          []float64 `json:"kw"`   // electric, mean of the quarter hour
+	Cost        float64   `json:"cost"` // $, of electricity
 }
 
 // Setpoint is a target temperature for one span of a day.

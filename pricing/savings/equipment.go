@@ -66,21 +66,15 @@ func (e Equipment) withDefaults() Equipment {
 	return e
 }
 
-// Problems returns the wrong fields, or nil.
-func (e *Equipment) Problems() []pricing.FieldError {
-	var p InputError
-	e.validate(&p, "")
-	return p.Fields
-}
-
-func (e *Equipment) validate(p *InputError, path string) {
+// Validate adds the wrong fields of the equipment at a JSON path to p.
+func (e *Equipment) Validate(p *pricing.Problems, path string) {
 	switch e.HeatSource {
 	case "", HeatPump, Resistance, GasFurnace:
 	default:
-		p.check(false, path+"heatSource", "must be HEAT_PUMP, RESISTANCE or GAS_FURNACE")
+		p.Addf(path+"heatSource", "must be HEAT_PUMP, RESISTANCE or GAS_FURNACE")
 	}
 	bound := func(field string, value, low, high float64) {
-		p.check(value == 0 || value >= low && value <= high, path+field, "must be from %g to %g", low, high)
+		p.Check(value == 0 || value >= low && value <= high, path+field, "must be from %g to %g", low, high)
 	}
 	bound("capacityKw", e.CapacityKw, 0.5, maxKw)
 	bound("seer2", e.SEER2, 5, 50)

@@ -15,7 +15,7 @@ const warmUp = 7
 // Estimate estimates the savings of a home.
 //
 // It returns ErrNoDevice, ErrNoPrices or ErrNoPlace for incomplete homes. It returns an
-// *InputError that names every wrong field. It also returns the error of Prices, wrapped,
+// *pricing.InvalidError that names every wrong field. It also returns the error of Prices, wrapped,
 // and the error of Rest.
 func Estimate(in Input) (*Result, error) {
 	if err := in.validate(); err != nil {

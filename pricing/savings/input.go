@@ -120,25 +120,28 @@ type Block struct {
 // schedule in that mode. Under Setback the baseline is always constant. Without a
 // temperature, it then holds the most comfortable setpoints of the schedule.
 type Request struct {
-	Type               Type
-	Comparison         Comparison
-	Start              Start
-	Days               *int  // 1 to 366; nil selects the month or the year
-	Months             []int // calendar months to include, 1 to 12; empty means all
-	Mode               *Mode
-	TargetTemp         *float64 // for both setpoints unless given; in AUTO the middle of a band
-	TargetHeatSetpoint *float64
-	TargetCoolSetpoint *float64
-	MinTemp            *float64
-	MaxTemp            *float64
+	Type       Type       `json:"type"`
+	Comparison Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares constant setpoints with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`
+	// TargetTemp is the default of both setpoints. In AUTO it is the middle of a band.
+	TargetTemp         *float64 `json:"targetTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"The default of both setpoints. In AUTO it is the middle of a band of 3 F."`
+	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	TargetHeatSetpoint *float64 `json:"targetHeatSetpoint,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	MinTemp            *float64 `json:"minTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	MaxTemp            *float64 `json:"maxTemp,omitempty" exclusiveMinimum:"-50" exclusiveMaximum:"200"`
+	Mode               *Mode    `json:"mode,omitempty"`
+	Start              Start    `json:"start,omitzero" nullable:"true" doc:"By default the current month."`
+	// Days is the number of days, nil for the month or the year. Months are the calendar
+	// months to include, empty for all.
+	Days   *int  `json:"days,omitempty" minimum:"1" maximum:"366" doc:"By default the days of the month or the year."`
+	Months []int `json:"months,omitempty" nullable:"true" itemsMinimum:"1" itemsMaximum:"12" doc:"The calendar months of the estimate, by default all."`
 }
 
 // Start is the first day of an estimate, either a month or a date. A month is the next
 // month of that name that has not ended. Without both, the estimate starts on the first
 // of the present month.
 type Start struct {
-	Month *int // 1 to 12
-	Date  *pricing.Date
+	Month *int          `json:"month,omitempty" minimum:"1" maximum:"12" doc:"From 1, January, to 12."`
+	Date  *pricing.Date `json:"date,omitempty" doc:"Such as 2026-07-01."`
 }
 
 // setsTemperature reports whether the request has a temperature.

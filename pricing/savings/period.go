@@ -25,7 +25,7 @@ func (r *run) window() pricing.Window {
 	return pricing.Window{Start: r.months[0].start, End: r.months[len(r.months)-1].end}
 }
 
-// runs returns the selected months of the period, or an *InputError if the selection is
+// runs returns the selected months of the period, or a *pricing.InvalidError if the selection is
 // empty.
 func (in *Input) runs() ([]run, error) {
 	start := in.start()
@@ -45,9 +45,9 @@ func (in *Input) runs() ([]run, error) {
 		gap, day = !counts, next
 	}
 	if len(all) == 0 {
-		problems := &InputError{}
-		problems.check(false, "months", "leave nothing of the period from %s to %s", start.Format(time.DateOnly), end.AddDate(0, 0, -1).Format(time.DateOnly))
-		return nil, problems
+		var problems pricing.Problems
+		problems.Addf("months", "leave nothing of the period from %s to %s", start.Format(time.DateOnly), end.AddDate(0, 0, -1).Format(time.DateOnly))
+		return nil, problems.Err()
 	}
 	return all, nil
 }

@@ -74,7 +74,7 @@ func TestPeriod_NoMonthsLeft(t *testing.T) {
 		Location: zoneOf(t, "America/Chicago"), Today: pricing.Date{Year: 2026, Month: 1, Day: 1},
 	}
 	_, err := in.runs()
-	var wrong *InputError
+	var wrong *pricing.InvalidError
 	if !errors.As(err, &wrong) || len(wrong.Fields) != 1 || wrong.Fields[0].Field != "months" {
 		t.Errorf("error %v", err)
 	}

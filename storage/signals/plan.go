@@ -142,6 +142,16 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 	})
 }
 
+// EIAID returns the EIA number of the utility of a stored plan. It returns 0 if the tariff
+// has no number, and for a plan without a readable tariff.
+func (p *Pricer) EIAID(v storage.View, plan storage.Record) int {
+	t, err := p.Reader(v).tariff(plan)
+	if err != nil {
+		return 0
+	}
+	return t.eiaID
+}
+
 // variant returns the plan's tariff with the export values of a home, or the component of
 // the values that a part pays.
 func (r *Reader) variant(p *plan, values string, pays netbilling.Component) (*pricing.Tariff, error) {

@@ -1,15 +1,21 @@
 // The page: the session, the view of the address, and the frame.
 import { auditView } from "./views/audit.js";
 import { banner } from "./views/banner.js";
+import { channelsView } from "./views/channels.js";
+import { deliveryView } from "./views/delivery.js";
+import { deviceView } from "./views/device.js";
 import { endpointView } from "./views/endpoint.js";
 import { endpointsView } from "./views/endpoints.js";
 import { homeView } from "./views/home.js";
 import { homesView } from "./views/homes.js";
+import { keysView } from "./views/keys.js";
 import { overviewView } from "./views/overview.js";
 import { organizationsView } from "./views/organizations.js";
+import { planView, plansView } from "./views/plans.js";
 import { schedulesView } from "./views/schedules.js";
 import { signInView } from "./views/signin.js";
 import { sourcesView } from "./views/sources.js";
+import { toolsView } from "./views/tools.js";
 import { triggerView } from "./views/trigger.js";
 import { triggersView } from "./views/triggers.js";
 import { h } from "./lib/dom.js";
@@ -24,12 +30,19 @@ const views = [
   { path: /^\/overview$/, section: "overview", name: "Overview", scope: "read", view: overviewView },
   { path: /^\/triggers$/, section: "triggers", name: "Triggers", view: triggersView },
   { path: /^\/triggers\/([\w-]+)$/, section: "triggers", scope: "read", view: triggerView },
+  { path: /^\/deliveries\/([\w-]+)$/, section: "triggers", scope: "read", view: deliveryView },
   { path: /^\/schedules$/, section: "schedules", name: "Schedules", scope: "read", view: schedulesView },
   { path: /^\/endpoints$/, section: "endpoints", name: "Endpoints", scope: "read", view: endpointsView },
   { path: /^\/endpoints\/([\w-]+)$/, section: "endpoints", scope: "read", view: endpointView },
   { path: /^\/homes$/, section: "homes", name: "Homes", scope: "read", view: homesView },
   { path: /^\/homes\/([\w-]+)$/, section: "homes", scope: "read", view: homeView },
+  { path: /^\/devices\/([\w-]+)$/, section: "homes", scope: "read", view: deviceView },
+  { path: /^\/channels$/, section: "channels", name: "Channels", scope: "read", view: channelsView },
+  { path: /^\/tools$/, section: "tools", name: "Tools", scope: "read", view: toolsView },
+  { path: /^\/plans$/, section: "plans", name: "Plans", operator: true, view: plansView },
+  { path: /^\/plans\/([\w-]+)$/, section: "plans", operator: true, view: planView },
   { path: /^\/sources$/, section: "sources", name: "Sources", operator: true, view: sourcesView },
+  { path: /^\/keys$/, section: "keys", name: "Keys", operator: true, view: keysView },
   { path: /^\/audit$/, section: "audit", name: "Audit log", operator: true, view: auditView },
 ];
 
@@ -95,6 +108,27 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address says which view is open
   main.focus();
 });
-window.addEventListener("hashchange", show);
+
+/** openLink signs in with the key of a console link and removes the key from the address. */
+async function openLink(key) {
+  history.replaceState(null, "", location.pathname);
+  kept.forget();
+  session = null;
+  try {
+    const fresh = kept.session({ key });
+    signIn(kept.session({ key, scopes: await kept.scopesOf(fresh.client) }));
+  } catch (error) {
+    signOut(error.status !== 401 ? error.message : "The link is not valid: it expired or was revoked. Ask for a new link.");
+  }
+}
+
+/** arrive shows the view of the address, or opens the link in it. */
+function arrive() {
+  const link = /^#\/link\/(ghk_\w+)$/.exec(location.hash);
+  if (link && !kept.operator) openLink(link[1]);
+  else show();
+}
+
+window.addEventListener("hashchange", arrive);
 setInterval(refreshTimes, 5000);
-show();
+arrive();

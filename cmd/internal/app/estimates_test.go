@@ -80,7 +80,7 @@ func TestEstimates_YieldToDeliveries(t *testing.T) {
 	deliver(t, c, homes) // fills the caches
 	alone := deliver(t, c, homes)
 	began := time.Now()
-	if _, err := c.EstimateSavings(t.Context(), "home_0", client.SavingsRequest{Type: savings.Annual}); err != nil {
+	if _, err := c.EstimateSavings(t.Context(), "home_0", client.SavingsRequest{Request: savings.Request{Type: savings.Annual}}); err != nil {
 		t.Fatal(err)
 	}
 	one := time.Since(began)
@@ -92,7 +92,7 @@ func TestEstimates_YieldToDeliveries(t *testing.T) {
 	first := make(chan error, asked)
 	for range asked {
 		estimates.Go(func() {
-			_, err := c.EstimateSavings(ctx, "home_0", client.SavingsRequest{Type: savings.Annual})
+			_, err := c.EstimateSavings(ctx, "home_0", client.SavingsRequest{Request: savings.Request{Type: savings.Annual}})
 			ended.Add(1)
 			first <- err
 		})

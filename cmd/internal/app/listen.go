@@ -16,12 +16,11 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/pricing/catalog"
-	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums())
+	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums(), config.List(a.Limits.FrameOrigins)...)
 	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }
@@ -84,7 +83,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,
 		Sources:      a.sources,
-		Eligibility:  eligibility.Options{Tariffs: utilitiesAtHand()},
+		Tariffs:      utilitiesAtHand(),
 		Estimates:    a.estimates,
 		Breakers:     &a.breakers,
 		LastUsed:     a.uses,

@@ -155,10 +155,11 @@ type receiver struct {
 	patient bool
 	open    bool
 	tests   int
+	bodies  map[string]string // the last body by home
 }
 
 func newReceiver(t *testing.T) *receiver {
-	r := &receiver{}
+	r := &receiver{bodies: map[string]string{}}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	r.url = server.URL
@@ -190,6 +191,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_ = json.Unmarshal(body, &event) // a body without an event names no home
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.bodies[event.Data.HomeID] = string(body)
 	if event.Type == "webhook.test" {
 		r.tests++
 	}
@@ -219,4 +221,11 @@ func (r *receiver) tested() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tests
+}
+
+// body returns the last body of a home.
+func (r *receiver) body(home string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bodies[home]
 }

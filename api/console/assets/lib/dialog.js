@@ -1,5 +1,5 @@
 // Dialogs: modal, closed by Escape, and the focus returns to where it was.
-import { button, h, uniqueId } from "./dom.js";
+import { button, h, say, uniqueId } from "./dom.js";
 
 /** open shows a dialog with the content that build returns. build receives a function that closes the dialog. */
 function open(title, build) {
@@ -22,29 +22,42 @@ function open(title, build) {
   });
 }
 
-/** confirm asks before an action, and returns whether to go on. */
-export async function confirm({ title, text, action, danger = false }) {
-  return (await open(title, (close) => [
-    h("p", {}, text),
-    h("div", { class: "actions" },
-      button(action, () => close(true), { class: danger ? "danger" : "primary" }),
-      button("Cancel", () => close(false), { autofocus: true })),
-  ])) === true;
+/** confirm asks before an action, and returns whether to go on. With word, the user must type it first. */
+export async function confirm({ title, text, action, danger = false, word = "" }) {
+  const typed = h("input", { type: "text", id: uniqueId("word"), autocomplete: "off", spellcheck: "false", autofocus: true });
+  return (await open(title, (close) => {
+    const go = button(action, () => {
+      if (!word || typed.value === word) close(true);
+      else typed.focus();
+    }, { class: danger ? "danger" : "primary", "aria-disabled": word ? "true" : null });
+    typed.addEventListener("input", () => go.setAttribute("aria-disabled", String(typed.value !== word)));
+    return [
+      h("p", {}, text),
+      word && [h("label", { for: typed.id }, `Type ${word} to confirm`), typed],
+      h("div", { class: "actions" }, go, button("Cancel", () => close(false), { autofocus: !word })),
+    ].flat().filter(Boolean);
+  })) === true;
+}
+
+/** copyButton copies a text. Without a secure origin there is no clipboard, and no button. */
+export function copyButton(label, text, properties = {}) {
+  if (!navigator.clipboard) return null;
+  const press = button(label, async () => {
+    await navigator.clipboard.writeText(text);
+    say("Copied.");
+    press.textContent = "Copied";
+  }, properties);
+  return press;
 }
 
 /** showSecret shows a secret that is shown only once. */
 export function showSecret({ title, text, label, secret }) {
   const id = uniqueId("secret");
   const field = h("textarea", { id, class: "secret", rows: 2, readonly: true, spellcheck: "false", value: secret, autofocus: true, on: { focus: () => field.select() } });
-  const copied = h("span", { role: "status", class: "hint" });
-  const copy = button("Copy", async () => {
-    await navigator.clipboard.writeText(secret);
-    copied.textContent = "Copied.";
-  }, { class: "primary" });
   return open(title, (close) => [
     h("p", {}, text),
     h("label", { for: id }, label),
     field,
-    h("div", { class: "actions" }, navigator.clipboard && copy, button("I have stored it", () => close()), copied),
+    h("div", { class: "actions" }, copyButton("Copy", secret, { class: "primary" }), button("I have stored it", () => close())),
   ]);
 }

@@ -1,8 +1,12 @@
 // A list in pages. Each page names the cursor of the next page.
+import { csvButton } from "./csv.js";
 import { button, h } from "./dom.js";
 import { problemBox } from "./problem.js";
 
 const limit = 50;
+
+// A CSV file has at most this many rows. A program reads more with the API.
+const most = 10_000;
 
 /**
  * pages shows a table with the ways to the next page and back. load(after, limit)
@@ -14,9 +18,22 @@ export function pages({ label, table, load, signal }) {
   const forth = button("Next", () => turn(1));
   const where = h("span", { role: "status", class: "hint" });
   const nav = h("nav", { class: "pages", "aria-label": `Pages of ${label}`, hidden: true }, back, where, forth);
+  const save = csvButton(label, everything, (error) => problem.show(error));
   let cursors = [""];
   let next = null;
   let asked = 0;
+
+  /** everything fetches all pages. */
+  async function everything() {
+    const items = [];
+    let after = "";
+    while (after !== null && items.length < most) {
+      const page = await load(after, 500);
+      items.push(...page.data);
+      after = page.next;
+    }
+    return items.slice(0, most);
+  }
 
   async function show() {
     const number = ++asked;
@@ -28,6 +45,7 @@ export function pages({ label, table, load, signal }) {
       next = page.next;
       table.update(page.data);
       problem.show(null);
+      save.hidden = page.data.length === 0;
       nav.hidden = next === null && cursors.length === 1;
       where.textContent = `Page ${cursors.length}`;
       set(back, cursors.length === 1);
@@ -50,7 +68,7 @@ export function pages({ label, table, load, signal }) {
   const set = (b, disabled) => b.setAttribute("aria-disabled", String(disabled));
 
   return {
-    element: h("div", {}, problem.element, table.element, nav),
+    element: h("div", {}, problem.element, table.element, h("div", { class: "below-table" }, nav, save)),
     /** load begins again with the first page. */
     load: () => {
       cursors = [""];

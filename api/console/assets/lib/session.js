@@ -21,12 +21,21 @@ export function session({ key, organization = "", scopes = [] }) {
   return { key, organization, scopes, client: new Client({ key, organization }), may: (scope) => scopes.includes(scope) };
 }
 
+/** save stores the session. A frame of another site may have no storage: then the session ends with the page. */
 export function save({ key, organization, scopes }) {
-  sessionStorage.setItem(item, JSON.stringify({ key, organization, scopes }));
+  try {
+    sessionStorage.setItem(item, JSON.stringify({ key, organization, scopes }));
+  } catch {
+    // The page keeps it.
+  }
 }
 
 export function forget() {
-  sessionStorage.removeItem(item);
+  try {
+    sessionStorage.removeItem(item);
+  } catch {
+    // Nothing is stored.
+  }
 }
 
 /** scopesOf returns the scopes of a key. An operator key has those that its role includes. */

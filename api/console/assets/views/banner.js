@@ -1,6 +1,7 @@
 // The frame: navigation, session and theme.
 import { button, h } from "../lib/dom.js";
-import { field, select } from "../lib/form.js";
+import { find } from "../lib/find.js";
+import { field, select, text } from "../lib/form.js";
 import { named } from "../lib/session.js";
 
 function themeChoice() {
@@ -17,6 +18,26 @@ function themeChoice() {
   return field({ name: "theme", label: "Theme", control });
 }
 
+/** searchBox opens the object with an identifier. */
+function searchBox(session) {
+  const control = text({ type: "search", placeholder: "Find by id", "aria-label": "Find a home, message, trigger, endpoint or device by its id" });
+  return h("search", {}, h("form", {
+    on: {
+      submit: async (event) => {
+        event.preventDefault();
+        if (!control.value.trim()) return;
+        try {
+          location.hash = await find(session.client, control.value.trim());
+        } catch (error) {
+          control.setCustomValidity(error.message);
+          control.reportValidity();
+        }
+      },
+      input: () => control.setCustomValidity(""),
+    },
+  }, control));
+}
+
 /** banner returns the top of every view. */
 export function banner({ session, sections, current, operator, signIn, signOut }) {
   const change = operator && session?.organization &&
@@ -25,6 +46,7 @@ export function banner({ session, sections, current, operator, signIn, signOut }
     h("p", { class: "brand" }, h("span", { class: "mark", "aria-hidden": "true" }), "Gridhook", operator && h("span", { class: "hint" }, " operator")),
     sections.length > 0 && h("nav", { "aria-label": "Console" }, h("ul", {}, sections.map((v) =>
       h("li", {}, h("a", { href: `#/${v.section}`, "aria-current": v.section === current && "page" }, v.name))))),
+    sections.length > 0 && session.may("read") && searchBox(session),
     h("div", { class: "who" },
       session && (session.organization || !operator) && h("span", { class: "organization" }, h("span", { class: "unseen" }, "Acting for "), named(session)),
       change,

@@ -10,6 +10,7 @@ import { pages } from "../lib/pages.js";
 import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
 import { table } from "../lib/table.js";
+import { requestPart } from "./request.js";
 
 /**
  * deliveryPages is the log for a query. of() returns the outcome to show, "" for all.
@@ -92,7 +93,7 @@ export function logOf(session, signal, query) {
 }
 
 /** deliveryDetail shows a delivery and fetches its attempts. changed is called with the new state after a retry. */
-function deliveryDetail(session, signal, d, changed) {
+export function deliveryDetail(session, signal, d, changed) {
   const { client } = session;
   const problem = problemBox();
   const waiting = h("span", { role: "status", class: "hint" });
@@ -145,7 +146,7 @@ function deliveryDetail(session, signal, d, changed) {
       ["Endpoint", d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}` }, d.endpointId)],
       ["Home", h("a", { href: `#/homes/${d.homeId}` }, d.homeId)],
       ["Trigger", d.triggerId && h("a", { href: `#/triggers/${d.triggerId}` }, d.triggerId)],
-    ]), again, problem.element, attempts);
+    ]), again, problem.element, attempts, d.id && requestPart(session, d.id, signal));
 }
 
 /** attemptOf is one attempt, or the end of a delivery without an attempt. */

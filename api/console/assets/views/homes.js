@@ -5,8 +5,8 @@ import { badge } from "../lib/parts.js";
 import { pages } from "../lib/pages.js";
 import { table } from "../lib/table.js";
 
-export function homesView({ session, signal }) {
-  const search = text({ type: "search" });
+export function homesView({ session, signal, parameters }) {
+  const search = text({ type: "search", value: parameters.get("search") ?? "" });
   const list = pages({
     signal,
     label: "Homes",

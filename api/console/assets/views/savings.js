@@ -4,7 +4,7 @@ import { inPath } from "../lib/api.js";
 import { button, busy, facts, h } from "../lib/dom.js";
 import { enums } from "../lib/enums.js";
 import { choices, field, select } from "../lib/form.js";
-import { dollars, plural } from "../lib/format.js";
+import { dollars } from "../lib/format.js";
 import { problemBox } from "../lib/problem.js";
 
 /** savingsPart estimates on request, because an estimate takes some time. */
@@ -44,7 +44,7 @@ function resultOf(r, devices, zone) {
       ["Saved", h("b", {}, `${dollars(r.savings)}, ${r.savingsPercent}%`)],
       ["Likely between", u && `${dollars(u.savingsLow)} and ${dollars(u.savingsHigh)}`],
       ["Weather", a?.weather && `a typical year of ${a.weather.station}, ${a.weather.state}`],
-      ["Devices", plural(r.devices.length, "device")],
+      ["Devices", r.devices.map((d) => [h("a", { href: `#/devices/${d.deviceId}` }, d.deviceId), " "])],
     ]),
     ...devices.map((d) => d.lastOptimizationRunData?.day).filter(Boolean).map((day) => dayChart(day, zone)),
   ];

@@ -2,6 +2,7 @@
 import { chart, series } from "../chart/chart.js";
 import { runAt, runs } from "../chart/geometry.js";
 import { changes, clock, dateOf, spoken } from "../chart/zone.js";
+import { csvButton } from "../lib/csv.js";
 import { facts, h, say } from "../lib/dom.js";
 import { duration, instant, percent, plural, price } from "../lib/format.js";
 
@@ -16,6 +17,7 @@ export function signalPart(answer, zone, home) {
     explained,
     source(answer.metadata),
     asTable(intervals, zone),
+    csvButton("Price signal", async () => answer.data),
   ].filter(Boolean);
 }
 

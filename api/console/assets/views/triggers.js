@@ -1,4 +1,5 @@
 // The form that starts a trigger, and the newest triggers.
+import { csvButton } from "../lib/csv.js";
 import { confirm } from "../lib/dialog.js";
 import { h } from "../lib/dom.js";
 import { idempotencyKey } from "../lib/api.js";
@@ -76,12 +77,14 @@ async function expected(client) {
 function listPart(session, signal) {
   const problem = problemBox();
   const list = triggersTable();
+  const fetchList = () => session.client.call("/v1/webhook/price_signal/trigger/list", { limit: 100 }, { signal });
   poll({
     signal, every: 3000, failed: problem.show,
     ask: async () => {
-      const { data } = await session.client.call("/v1/webhook/price_signal/trigger/list", { limit: 100 }, { signal });
+      const { data } = await fetchList();
       list.update(data ?? []);
     },
   });
-  return h("section", { "aria-labelledby": "list" }, h("h2", { id: "list" }, "Triggers, newest first"), problem.element, list.element);
+  return h("section", { "aria-labelledby": "list" }, h("h2", { id: "list" }, "Triggers, newest first"), problem.element, list.element,
+    h("div", { class: "below-table" }, csvButton("Triggers", async () => (await fetchList()).data ?? [], problem.show)));
 }

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// groupLinks is the group of the operations on console links.
+const groupLinks = "Console links"
+
+// linkRoutes returns the operations on links to the console. A link is an API key that
+// expires soon, in the fragment of an address.
+func (s *server) linkRoutes() []rest.Route {
+	return []rest.Route{
+		do(s, rest.Route{
+			Path: "/v1/console/links/create", Name: "createConsoleLink", Group: groupLinks,
+			Summary: "Create a short-lived link to the console",
+			Description: "Whoever opens the link sees the console of the organization until the link expires. " +
+				"The link counts as a key to the limit of keys. Only this response contains the link.",
+			Scope: storage.ScopeWrite, Body: rest.BodyOptional, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).createLink),
+		do(s, rest.Route{
+			Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Group: groupLinks,
+			Summary:     "Revoke a link to the console immediately",
+			Description: "The identifier is the keyId of the link.",
+			Scope:       storage.ScopeWrite, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+		}, (*server).revokeLink),
+	}
+}
+
+// linkScopes are the scopes that a link may have: the scopes of the console.
+var linkScopes = []storage.Scope{storage.ScopeRead, storage.ScopeWrite, storage.ScopeTrigger}
+
+var errLinkOfLink = rest.NewProblem(rest.CodeForbidden, "The key of a console link cannot create or revoke links.", "Use an API key of the organization.")
+
+type createLinkInput struct{ wire.ConsoleLinkInput }
+
+func (in *createLinkInput) setDefaults() {
+	in.Scopes, in.Minutes = []storage.Scope{storage.ScopeRead}, 60
+}
+
+func (in *createLinkInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+	for i, scope := range in.Scopes {
+		field := fmt.Sprintf("scopes[%d]", i)
+		p.Check(slices.Contains(linkScopes, scope), field, "must be one of %v", linkScopes)
+		p.Check(c.Operator || c.Key.Allows(scope), field, "must be a scope of the API key, not %s", scope)
+	}
+}
+
+func (s *server) createLink(ctx context.Context, c *rest.Call, in *createLinkInput) (wire.ConsoleLink, error) {
+	if c.Key != nil && c.Key.Link {
+		return wire.ConsoleLink{}, errLinkOfLink
+	}
+	key, text := storage.NewKey(c.Org, c.Now)
+	key.Link, key.Description = true, in.Description
+	key.Scopes = slices.Compact(slices.Sorted(slices.Values(in.Scopes)))
+	key.ExpiresAt = storage.Time{Time: c.Now.Add(time.Duration(in.Minutes) * time.Minute)}
+	if err := s.create(ctx, c, &key); err != nil {
+		return wire.ConsoleLink{}, err
+	}
+	if err := s.removeEndedLinks(ctx, c.Org, c.Now); err != nil {
+		s.Log.Warn("ended console links not removed, the next link retries", "org", c.Org, "error", err)
+	}
+	return wire.ConsoleLink{Key: showKey(&key, storage.Time{}), Path: "/console/#/link/" + text}, nil
+}
+
+// maxEndedLinks limits the links that one request removes.
+const maxEndedLinks = 32
+
+// removeEndedLinks removes links that expired or were revoked. Links are made often, so
+// that ended links would otherwise fill the store.
+func (s *server) removeEndedLinks(ctx context.Context, org string, now time.Time) error {
+	return s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
+		keys, err := storage.ReadList[storage.Key](v, storage.KindKey, org, "", v.Count(storage.KindKey, org))
+		for i := range keys {
+			k := &keys[i]
+			if !k.Link || k.Live(now) || len(r.Gone) >= 2*maxEndedLinks {
+				continue
+			}
+			r.Gone = append(r.Gone, k.Ref(), storage.KeyUseRef(org, k.ID))
+		}
+		return r, err
+	})
+}
+
+// revokeLink revokes a key only if it is the key of a link of the organization.
+func (s *server) revokeLink(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Key, error) {
+	if c.Key != nil && c.Key.Link {
+		return wire.Key{}, errLinkOfLink
+	}
+	key, err := storage.Get[storage.Key](s.Store, storage.Ref{Kind: storage.KindKey, Org: c.Org, ID: c.ID})
+	switch {
+	case err == nil && key.Link:
+		return s.revokeKey(ctx, c, nil)
+	case err == nil || errors.Is(err, storage.ErrNotFound):
+		err = storage.NotFound(storage.ErrNotFound, storage.Ref{Kind: "console link", Org: c.Org, ID: c.ID})
+	}
+	return wire.Key{}, err
+}

@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
+)
+
+const linksPath = "/v1/console/links/"
+
+// link creates a console link and returns its identifier and its key.
+func (e *env) link(key, body string) (id, text string) {
+	e.t.Helper()
+	made := e.ask(key, linksPath+"create", body).ok(e.t)
+	path, text, _ := strings.Cut(made["path"].(string), "#/link/")
+	if path != "/console/" {
+		e.t.Errorf("the path is %v", made["path"])
+	}
+	return made["keyId"].(string), text
+}
+
+func TestConsoleLink_Scopes(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	for name, c := range map[string]struct {
+		key, body, field string
+	}{
+		"a scope that the key lacks": {e.key("acme", storage.ScopeWrite), `{"scopes":["trigger"]}`, "scopes[0]"},
+		"a scope of OpenADR":         {e.key("acme", storage.ScopeWrite, storage.ScopeVEN), `{"scopes":["openadr:ven"]}`, "scopes[0]"},
+		"too long":                   {acme, `{"expiresMinutes":1441}`, "expiresMinutes"},
+	} {
+		if got := e.ask(c.key, linksPath+"create", c.body).expect(t, 400, rest.CodeValidationFailed).fields(t); len(got) != 1 || got[0] != c.field {
+			t.Errorf("%s: the wrong fields are %v", name, got)
+		}
+	}
+	e.ask(e.key("acme", storage.ScopeRead), linksPath+"create", "").expect(t, 403, rest.CodeForbidden)
+
+	id, link := e.link(acme, "")
+	e.ask(link, "/v1/homes/list", "").ok(t)
+	e.ask(link, endpointsPath+"create", `{"url":"https://acme.example/hooks"}`).expect(t, 403, rest.CodeForbidden)
+	_, writer := e.link(acme, `{"scopes":["read","write"]}`)
+	e.ask(writer, endpointsPath+"create", `{"url":"https://acme.example/hooks"}`).ok(t)
+	e.ask(writer, linksPath+"create", "").expect(t, 403, rest.CodeForbidden)
+	e.ask(writer, linksPath+id+"/revoke", "").expect(t, 403, rest.CodeForbidden)
+
+	e.ask(bolt, linksPath+id+"/revoke", "").expect(t, 404, rest.CodeNotFound)
+	own, _, _ := storage.SplitKey(acme)
+	e.ask(acme, linksPath+own+"/revoke", "").expect(t, 404, rest.CodeNotFound)
+	e.ask(acme, linksPath+id+"/revoke", "").ok(t)
+	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	if got := e.operateFor("bolt", linksPath+"create", `{"scopes":["trigger"]}`).ok(t); got["organizationId"] != "bolt" {
+		t.Errorf("the operator's link is %v", got)
+	}
+}
+
+// TestConsoleLink_Ended checks that expired links are refused and removed, and other
+// expired keys are not.
+func TestConsoleLink_Ended(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	ended, link := e.link(acme, `{"expiresMinutes":5}`)
+	short := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"`+e.clock().Add(time.Minute).UTC().Format(time.RFC3339)+`"}`).ok(t)["keyId"].(string)
+	e.pass(6 * time.Minute)
+	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	e.link(acme, "")
+	left := string(e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).body)
+	if strings.Contains(left, ended) || !strings.Contains(left, short) {
+		t.Errorf("the keys are %s", left)
+	}
+}

@@ -1,0 +1,89 @@
+package pricing
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FieldError is one error in one field.
+type FieldError struct {
+	Field   string `json:"field" doc:"The field, as a JSON path such as start.month."`
+	Message string `json:"message" doc:"The correct value." example:"Does a day have 92 intervals then?"`
+}
+
+// InvalidError lists every wrong field.
+type InvalidError struct{ Fields []FieldError }
+
+// Error joins the fields into one sentence.
+func (e *InvalidError) Error() string {
+	parts := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		parts[i] = f.Field + ": " + f.Message
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Problems collects wrong fields, with one error for each field. A field of the wrong
+// type, for example, is not also reported as required. Its zero value is ready to use.
+type Problems struct{ list []FieldError }
+
+// List returns the wrong fields.
+func (p *Problems) List() []FieldError { return p.list }
+
+// Addf adds an error of a field, unless the field or one of its parents has an error.
+func (p *Problems) Addf(field, format string, args ...any) {
+	if !p.covers(field) {
+		p.list = append(p.list, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Check adds an error of a field unless ok.
+func (p *Problems) Check(ok bool, field, format string, args ...any) {
+	if !ok {
+		p.Addf(field, format, args...)
+	}
+}
+
+// Add adds errors of fields.
+func (p *Problems) Add(more []FieldError) {
+	for _, m := range more {
+		p.Addf(m.Field, "%s", m.Message)
+	}
+}
+
+// Err returns an *InvalidError, or nil if no field is wrong.
+func (p *Problems) Err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return &InvalidError{Fields: p.list}
+}
+
+// AddError adds the fields of an *InvalidError. It returns every other error unchanged.
+func (p *Problems) AddError(err error) error {
+	if err, ok := err.(*InvalidError); ok { //nolint:errorlint // Validate returns it as it is
+		p.Add(err.Fields)
+		return nil
+	}
+	return err
+}
+
+// With adds the fields of an *InvalidError and returns all wrong fields as an error. It
+// returns every other error unchanged.
+func (p *Problems) With(err error) error {
+	if err := p.AddError(err); err != nil {
+		return err
+	}
+	return p.Err()
+}
+
+// covers reports whether the list contains the field or one of its parents.
+func (p *Problems) covers(field string) bool {
+	for _, known := range p.list {
+		rest, ok := strings.CutPrefix(field, known.Field)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}

@@ -90,6 +90,8 @@ var checks = map[string]func(*Config) string{
 	"master-key":            masterKey,
 	"master-key-file":       masterKeyFile,
 	"nats":                  func(c *Config) string { return natsURL(c.NATS.URL) },
+	"nats-prefix":           func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
+	"nats-domain":           func(c *Config) string { return natsDomain(c.NATS.Domain) },
 	"console-frame-origins": func(c *Config) string { return origins(c.Limits.FrameOrigins) },
 	"cors-origins":          func(c *Config) string { return origins(c.Limits.CORSOrigins) },
 	"read-timeout": func(c *Config) string {

@@ -6,6 +6,7 @@ import (
 	"net/mail"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -85,6 +86,26 @@ func natsURL(s string) string {
 		}
 	}
 	return ""
+}
+
+// natsPrefix checks a prefix. In capitals it is a part of the names of streams.
+func natsPrefix(s string) string {
+	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`).MatchString(s) {
+		return "must be 1 to 32 lower-case letters, digits, - and _, and begin with a letter"
+	}
+	return ""
+}
+
+func natsDomain(s string) string {
+	if strings.ContainsAny(s, " .*>\t") {
+		return "must be the name of a JetStream domain, without dots, spaces and wildcards"
+	}
+	return ""
+}
+
+// List splits a list at commas and spaces.
+func List(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func readable(path string) string {

@@ -113,6 +113,9 @@ type NATS struct {
 	URL         string `setting:"" required:"api,worker" secret:"password" help:"URLs of the NATS servers, comma-separated, such as nats://10.0.0.5:4222"`
 	Credentials string `setting:"creds" file:"true" help:"credentials file of the NATS user"`
 	CA          string `setting:"ca" file:"true" help:"file of the certificate authorities to trust for NATS, PEM; by default the system's"`
+	Prefix      string `setting:"prefix" default:"gridhook" help:"first part of the names of all streams and subjects, lower case; installations that share a NATS account need different prefixes"`
+	Domain      string `setting:"domain" help:"JetStream domain; by default the domain of the server"`
+	Tags        string `setting:"placement-tags" help:"tags of the NATS servers that store the streams, comma-separated; by default any server of the cluster"`
 	Replicas    int    `setting:"replicas" default:"1" min:"1" max:"5" help:"number of replicas of each stream: 1, or 3 on a cluster"`
 	KeyPair     `whose:"this process, PEM"`
 }

@@ -25,7 +25,7 @@ var hostName = regexp.MustCompile(`^[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_])?$`)
 // stands for its ports 443 and 8443.
 func (d *Destinations) UnmarshalText(text []byte) error {
 	*d = Destinations{}
-	for _, item := range list(strings.ToLower(string(text))) {
+	for _, item := range List(strings.ToLower(string(text))) {
 		var p Prefixes
 		if p.UnmarshalText([]byte(item)) == nil {
 			d.Ranges = append(d.Ranges, p...)

@@ -101,7 +101,7 @@ func TestLoad_EveryType(t *testing.T) {
 		"slices: 3\nrate-limit: 12.5\nmax-body: 2097152\nreceipts-age: 48h\noperator-key: 0123456789abcdef\n")
 	want := config.Config{
 		Role: config.Serve, Data: "./gridhook-data", HTTP: "127.0.0.1:8080", Admin: "127.0.0.1:8081",
-		NATS: config.NATS{Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
+		NATS: config.NATS{Prefix: "gridhook", Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
 		LogLevel: slog.LevelDebug, LogFormat: config.LogText,
 		Worker: config.Delivery{Slices: 3, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
 		Curves: 1024, ProxyHeader: "X-Forwarded-For",
@@ -165,6 +165,9 @@ func TestLoad_Errors(t *testing.T) {
 		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
 		{"a password with a comma stays secret", config.API, []string{"--nats", "http://u:12,hunter2@h"}, "", `wss://, not "********"`},
 		{"a token in a wrong URL stays secret", config.API, []string{"--nats", "http://hunter2@h"}, "", `not "http://xxxxx@h"`},
+		{"a prefix in capitals", config.API, append(nats, "--nats-prefix", "North"), "", "nats-prefix (flag --nats-prefix) must be 1 to 32 lower-case letters"},
+		{"a prefix with a dot", config.API, append(nats, "--nats-prefix", "a.b"), "", "nats-prefix (flag --nats-prefix) must be 1 to 32 lower-case letters"},
+		{"a domain with a wildcard", config.API, append(nats, "--nats-domain", "*"), "", "nats-domain (flag --nats-domain) must be the name of a JetStream domain"},
 		{"a certificate without its key", config.API, append(nats, "--nats-cert", there), "", "nats-cert (flag --nats-cert) requires nats-key as well"},
 		{"a key without its certificate", config.API, append(nats, "--nats-key", there), "", "nats-key (flag --nats-key) requires nats-cert as well"},
 		{"a file that is not there", config.API, append(nats, "--nats-ca", missing), "", "nats-ca (flag --nats-ca) must be a readable file: no such file or directory"},

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net/netip"
-	"strings"
 )
 
 // Prefixes is a list of address ranges.
@@ -15,7 +14,7 @@ var errPrefixes = errors.New("must be addresses or ranges such as 10.0.0.0/8 or 
 // address.
 func (p *Prefixes) UnmarshalText(text []byte) error {
 	*p = nil
-	for _, item := range list(string(text)) {
+	for _, item := range List(string(text)) {
 		prefix, err := netip.ParsePrefix(item)
 		if addr, noRange := netip.ParseAddr(item); noRange == nil && addr.Zone() == "" {
 			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
@@ -26,9 +25,4 @@ func (p *Prefixes) UnmarshalText(text []byte) error {
 		*p = append(*p, prefix)
 	}
 	return nil
-}
-
-// list splits a text at commas and spaces.
-func list(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	_ "time/tzdata" // homes and schedules are in time zones that a machine may not have
 
+	_ "golang.org/x/crypto/x509roots/fallback" // certificate authorities for a machine or an image that has none
+
 	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 

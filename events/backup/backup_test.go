@@ -55,7 +55,7 @@ func connect(t *testing.T, s *embedded.Server) *jetstream.Conn {
 
 func bare(t *testing.T, s *embedded.Server) *jetstream.Conn {
 	t.Helper()
-	c, err := jetstream.ConnectBare("", discard, s.Option())
+	c, err := jetstream.ConnectBare("", options, discard, s.Option())
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

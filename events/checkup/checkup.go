@@ -26,6 +26,8 @@ type Options struct {
 
 // Facts are the results of a check.
 type Facts struct {
+	// Prefix is the prefix of Gridhook's streams and subjects.
+	Prefix own.Prefix
 	// Version and MaxPayload, in bytes, describe the server that responded.
 	Version    string
 	MaxPayload int64
@@ -81,11 +83,11 @@ func Look(ctx context.Context, o Options) (Facts, error) {
 		return Facts{}, err
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
+	js, err := o.Streams.JetStream(nc)
 	if err != nil {
 		return Facts{}, err
 	}
-	f := Facts{Version: nc.ConnectedServerVersion(), MaxPayload: nc.MaxPayload(), Encrypted: nc.TLSRequired()}
+	f := Facts{Prefix: o.Streams.Prefix, Version: nc.ConnectedServerVersion(), MaxPayload: nc.MaxPayload(), Encrypted: nc.TLSRequired()}
 	if state, err := nc.TLSConnectionState(); err == nil {
 		f.Encrypted = state.HandshakeComplete
 	}

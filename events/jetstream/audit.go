@@ -131,7 +131,7 @@ func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) 
 func (c *Conn) auditEntry(ctx context.Context, s jetstream.Stream, from uint64, subject string) (e storage.AuditEntry, sequence uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
-	m, err := s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
+	m, err := s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(c.prefix.Name(subject)))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return e, 0, nil

@@ -19,7 +19,7 @@ func (c *Conn) PublishBreakers(r events.BreakerReport) error { return c.send(bre
 // SubscribeBreakers calls take for each worker's report until stop is called. Errors:
 // storage.ErrUnavailable.
 func (c *Conn) SubscribeBreakers(take func(events.BreakerReport)) (stop func() error, err error) {
-	sub, err := c.nc.Subscribe(breakersSubject, func(m *nats.Msg) {
+	sub, err := c.nc.Subscribe(c.prefix.Name(breakersSubject), func(m *nats.Msg) {
 		var r events.BreakerReport
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			c.log.Warn("breaker report does not decode, ignored", "error", err)

@@ -23,6 +23,10 @@ type Conn struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	log *slog.Logger
+	// prefix gives the streams and subjects their names on NATS. apiPrefix begins the
+	// subjects of the JetStream API.
+	prefix    Prefix
+	apiPrefix string
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
 	// forget is the retention of tombstones in STATE that may expire, erasure the retention
@@ -41,7 +45,7 @@ func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, err
 	if s, ok := c.handles.Load(stream); ok {
 		return s.(jetstream.Stream), nil
 	}
-	s, err := c.js.Stream(ctx, stream)
+	s, err := c.js.Stream(ctx, c.prefix.Name(stream))
 	if err == nil {
 		c.handles.Store(stream, s)
 	}
@@ -57,7 +61,7 @@ func (c *Conn) lastMessage(ctx context.Context, stream, subject string) (*jetstr
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	m, err := s.GetLastMsgForSubject(ctx, subject)
+	m, err := s.GetLastMsgForSubject(ctx, c.prefix.Name(subject))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, nil //nolint:nilnil // there is none
@@ -91,7 +95,7 @@ func (c *Conn) messages(ctx context.Context, stream, subject string, from uint64
 		if err != nil {
 			return nil, err
 		}
-		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject))
+		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(c.prefix.Name(subject)))
 	}
 	return func(yield func(*jetstream.RawStreamMsg, error) bool) {
 		for {
@@ -114,7 +118,7 @@ func (c *Conn) messages(ctx context.Context, stream, subject string, from uint64
 func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
-	s, err := c.js.Stream(ctx, name)
+	s, err := c.js.Stream(ctx, c.prefix.Name(name))
 	if err != nil {
 		return nil, fmt.Errorf("%w: the stream %s: %w", storage.ErrUnavailable, name, err)
 	}
@@ -126,7 +130,7 @@ const setUpWait = 30 * time.Second
 
 // Connect connects to NATS and creates or updates the streams.
 func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
-	c, err := ConnectBare(url, log, opts...)
+	c, err := ConnectBare(url, o, log, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +144,7 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 }
 
 // ConnectBare connects to NATS without creating or updating the streams.
-func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
+func ConnectBare(url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {
 	opts = append([]nats.Option{
 		nats.Name("gridhook"),
 		nats.MaxReconnects(-1),
@@ -160,12 +164,15 @@ func ConnectBare(url string, log *slog.Logger, opts ...nats.Option) (*Conn, erro
 	}
 	// Without a timeout, a publish that a lost leader never acknowledges counts as pending
 	// until the next reconnect.
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(30*time.Second))
+	js, err := o.JetStream(nc, jetstream.WithPublishAsyncMaxPending(4096), jetstream.WithPublishAsyncTimeout(30*time.Second))
 	if err != nil {
 		nc.Close()
 		return nil, err
 	}
-	return &Conn{nc: nc, js: js, log: log, publishWait: publishWait, forget: deletionsAge, gate: openGate}, nil
+	return &Conn{
+		nc: nc, js: js, log: log, prefix: o.Prefix, apiPrefix: o.apiPrefix(),
+		publishWait: publishWait, forget: deletionsAge, gate: openGate,
+	}, nil
 }
 
 // Dial connects to NATS and accesses no stream. Its error says what to do.

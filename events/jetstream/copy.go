@@ -89,7 +89,7 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishWait)
 	defer cancel()
-	consumer, err := c.js.Consumer(ctx, content.Stream, content.consumer.name)
+	consumer, err := c.js.Consumer(ctx, c.prefix.Name(content.Stream), content.consumer.name)
 	switch {
 	case errors.Is(err, jetstream.ErrConsumerNotFound):
 		return 0, nil
@@ -114,7 +114,7 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	defer cancel()
 	watch := time.AfterFunc(stalled, cancel)
 	defer watch.Stop()
-	err = tail(moving, c, content.Stream, start{}, 0, raw, func(batch []events.Sequenced[Raw]) error {
+	err = tail(moving, c, content.Stream, start{}, 0, c.raw, func(batch []events.Sequenced[Raw]) error {
 		watch.Reset(stalled)
 		if err := apply(values(batch)); err != nil {
 			return err
@@ -142,12 +142,13 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	return position, errors.Join(err, ctx.Err())
 }
 
-func raw(m jetstream.Msg) (Raw, error) {
+func (c *Conn) raw(m jetstream.Msg) (Raw, error) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return Raw{}, err
 	}
-	return Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp.UTC(), Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}, nil
+	stored := Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp.UTC(), Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}
+	return renameMessage(stored, c.prefix.standard), nil
 }
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.
@@ -156,7 +157,8 @@ func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) err
 		if err != nil {
 			return err
 		}
-		if err := apply([]Raw{{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data}}); err != nil {
+		stored := Raw{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data}
+		if err := apply([]Raw{renameMessage(stored, c.prefix.standard)}); err != nil {
 			return err
 		}
 	}
@@ -176,15 +178,16 @@ func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error
 		return fmt.Errorf("%w: watch the queues: %w", storage.ErrUnavailable, err)
 	}
 	connection := c.nc.Stats().Reconnects
-	sub, err := c.nc.Subscribe(queuesWait, func(m *nats.Msg) {
+	sub, err := c.nc.Subscribe(c.prefix.Name(queuesWait), func(m *nats.Msg) {
 		if m.Header.Get(jetstream.ExpectedLastSubjSeqHeader) != "" {
 			return
 		}
 		stream := retriesStream
-		if strings.HasPrefix(m.Subject, taskWaitPrefix) {
+		if strings.HasPrefix(m.Subject, c.prefix.Name(taskWaitPrefix)) {
 			stream = tasksStream
 		}
-		handle(stream, Raw{Time: time.Now().UTC(), Subject: m.Subject, Header: m.Header, Data: m.Data})
+		waiting := Raw{Time: time.Now().UTC(), Subject: m.Subject, Header: m.Header, Data: m.Data}
+		handle(stream, renameMessage(waiting, c.prefix.standard))
 	})
 	if err != nil {
 		return nil, unavailable(err)

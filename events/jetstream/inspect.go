@@ -71,7 +71,7 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	if err != nil {
 		return err
 	}
-	s, err := i.c.js.Stream(ctx, name)
+	s, err := i.c.js.Stream(ctx, i.c.prefix.Name(name))
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstrea
 		return false, nil
 	}
 	delete(i.outOfStep, q.name)
-	err = i.c.js.DeleteConsumer(ctx, q.stream, q.name)
+	err = i.c.js.DeleteConsumer(ctx, i.c.prefix.Name(q.stream), q.name)
 	return err == nil, err
 }
 

@@ -116,7 +116,7 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 	var failed error
 	for range publishTries {
 		try, cancel := context.WithTimeout(ctx, c.publishWait)
-		ack, err := c.js.PublishMsg(try, message(place, subject, data), opts...)
+		ack, err := c.js.PublishMsg(try, message(place, c.prefix.Name(subject), data), opts...)
 		cancel()
 		if err == nil {
 			return ack.Sequence, nil

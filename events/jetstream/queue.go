@@ -37,6 +37,12 @@ type queue struct {
 	inOrder              bool
 }
 
+// named returns the queue with its names on NATS.
+func (q queue) named(p Prefix) queue {
+	q.stream, q.filter = p.Name(q.stream), p.Name(q.filter)
+	return q
+}
+
 var (
 	startQueue  = queue{stream: triggersStream, name: "starters", filter: triggerSubjects}
 	changeQueue = queue{stream: triggersStream, name: "changes", filter: triggerSubjects, inOrder: true}
@@ -57,7 +63,7 @@ type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 // Handlers run under ctx, so they may finish their messages after taking has ended.
 // consume returns when all handlers have returned.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
-	s := &source{c: c, queue: q}
+	s := &source{c: c, queue: q.named(c.prefix)}
 	consumer, err := s.first(taking)
 	if taking.Err() != nil {
 		return nil //nolint:nilerr // it ended before it began

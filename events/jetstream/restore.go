@@ -24,7 +24,7 @@ import (
 // Existing returns the names of Gridhook's streams that exist.
 func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	var found []string
-	for _, cfg := range Configs(Options{Replicas: 1}) {
+	for _, cfg := range Configs(Options{Replicas: 1, Prefix: c.prefix}) {
 		_, err := c.js.Stream(ctx, cfg.Name)
 		switch {
 		case err == nil:
@@ -60,12 +60,14 @@ type Extent struct {
 
 // RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
 func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
+	o.Prefix = c.prefix
 	configs := Configs(o)
-	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == content.Stream })
+	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == c.prefix.Name(content.Stream) })
 	if i < 0 {
 		return fmt.Errorf("there is no stream %s", content.Stream)
 	}
 	cfg := configs[i]
+	messages = c.named(messages)
 	var err error
 	if content.Queue {
 		err = c.republish(ctx, cfg, messages)
@@ -76,6 +78,17 @@ func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, ex
 		return fmt.Errorf("restore the stream %s: %w", content.Stream, err)
 	}
 	return nil
+}
+
+// named gives copied messages their names on NATS.
+func (c *Conn) named(messages iter.Seq2[Raw, error]) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		for m, err := range messages {
+			if !yield(renameMessage(m, c.prefix.Name), err) {
+				return
+			}
+		}
+	}
 }
 
 // maxPending is the maximum number of unacknowledged publishes.
@@ -144,9 +157,13 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if err != nil {
 		return err
 	}
-	subject, err := c.ask(ctx, "$JS.API.STREAM.RESTORE."+cfg.Name, request)
+	subject, err := c.ask(ctx, c.apiPrefix+"STREAM.RESTORE."+cfg.Name, request)
 	if err != nil {
 		return err
+	}
+	if taken != nil {
+		named := taken.named(c.prefix)
+		taken = &named
 	}
 	if err := compress(chunks{ctx, c, subject}, taken, extent, messages); err != nil {
 		return errors.Join(err, c.deletePartial(ctx, cfg.Name))

@@ -58,8 +58,8 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 			return err
 		}
 		tail := retryTail(r)
-		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, retryWaitPrefix+tail, data),
-			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(retryDuePrefix+retryLane(r)+"."+tail))
+		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, c.prefix.Name(retryWaitPrefix+tail), data),
+			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(c.prefix.Name(retryDuePrefix+retryLane(r)+"."+tail)))
 		if errors.Is(err, nats.ErrMaxPayload) {
 			return tooLarge(err)
 		}

@@ -134,7 +134,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 		if err != nil {
 			return 0, err
 		}
-		m := &nats.Msg{Subject: stateSubject(w.Ref), Data: data, Header: nats.Header{
+		m := &nats.Msg{Subject: l.c.prefix.Name(stateSubject(w.Ref)), Data: data, Header: nats.Header{
 			batchIDHeader:                       {id},
 			batchSequenceHeader:                 {strconv.Itoa(i + 1)},
 			jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(w.Expect, 10)},

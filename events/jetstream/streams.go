@@ -49,6 +49,12 @@ const (
 
 // Options configure the streams.
 type Options struct {
+	// Prefix is the prefix of the streams and subjects, by default DefaultPrefix.
+	Prefix Prefix
+	// Domain is the JetStream domain, by default that of the server. Tags select the servers
+	// of a cluster that store the streams, by default any.
+	Domain string
+	Tags   []string
 	// Replicas of each stream: 1 for a single server, 3 on a cluster.
 	Replicas int
 	// TriggersAge and ReceiptsAge are the retention of triggers and receipts. A ledger
@@ -137,7 +143,7 @@ func Configs(o Options) []jetstream.StreamConfig {
 		all = append(all, s)
 	}
 	for i := range all {
-		all[i].Replicas = o.Replicas
+		all[i] = o.place(all[i])
 		all[i].Storage = jetstream.FileStorage
 		all[i].Duplicates = dedupeWindow
 		if age := all[i].MaxAge; age > 0 {
@@ -145,6 +151,19 @@ func Configs(o Options) []jetstream.StreamConfig {
 		}
 	}
 	return all
+}
+
+// place gives a stream its names on NATS and its servers.
+func (o Options) place(cfg jetstream.StreamConfig) jetstream.StreamConfig {
+	cfg.Name = o.Prefix.Name(cfg.Name)
+	for i, subject := range cfg.Subjects {
+		cfg.Subjects[i] = o.Prefix.Name(subject)
+	}
+	cfg.Replicas = o.Replicas
+	if len(o.Tags) > 0 {
+		cfg.Placement = &jetstream.Placement{Tags: o.Tags}
+	}
+	return cfg
 }
 
 // sideStreams returns the streams for temporary data. Such data is in neither STATE nor
@@ -176,12 +195,12 @@ func sideStreams(o Options) []jetstream.StreamConfig {
 // it shows whether Gridhook's streams can be created. Its first subject accepts messages.
 func Trial(o Options) jetstream.StreamConfig {
 	name := nuid.Next()
-	return jetstream.StreamConfig{
+	return o.place(jetstream.StreamConfig{
 		Name: "GRIDHOOK_TRIAL_" + name, Subjects: []string{"gridhook.trial." + name},
 		Description: "trial stream of gridhook doctor; may be deleted",
 		Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true, AllowAtomicPublish: true, AllowMsgTTL: true,
-		Replicas: o.Replicas, Storage: jetstream.FileStorage, MaxAge: time.Hour,
-	}
+		Storage: jetstream.FileStorage, MaxAge: time.Hour,
+	})
 }
 
 // dedupeWindow is how long the server recognizes a repeated message id.

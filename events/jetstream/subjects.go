@@ -37,8 +37,10 @@ func stateSubject(r storage.Ref) string {
 	return statePrefix + string(r.Kind) + "." + r.Org + "." + r.ID
 }
 
+// parseStateSubject parses the subject of an entity with any prefix.
 func parseStateSubject(subject string) (storage.Ref, error) {
-	parts := strings.Split(strings.TrimPrefix(subject, statePrefix), ".")
+	_, rest, _ := strings.Cut(subject, ".state.")
+	parts := strings.Split(rest, ".")
 	if len(parts) != 3 {
 		return storage.Ref{}, fmt.Errorf("%q is no subject of an entity", subject)
 	}

@@ -107,7 +107,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 
 // follow calls handle for every message from a start on, in order.
 func (c *Conn) follow(ctx context.Context, stream string, from start, handle jetstream.MessageHandler) (jetstream.ConsumeContext, error) {
-	consumer, err := c.js.OrderedConsumer(ctx, stream, from.config())
+	consumer, err := c.js.OrderedConsumer(ctx, c.prefix.Name(stream), from.config())
 	var following jetstream.ConsumeContext
 	if err == nil {
 		following, err = consumer.Consume(handle, jetstream.PullMaxMessages(2*tailBatch),

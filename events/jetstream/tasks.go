@@ -45,7 +45,7 @@ func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
 
 func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.PublishOpt) error {
 	name := t.Name().String()
-	opts = append(opts, jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(taskDuePrefix+name))
+	opts = append(opts, jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(c.prefix.Name(taskDuePrefix+name)))
 	_, err := c.publish(ctx, taskWaitPrefix+name, nuid.Next(), t, opts...)
 	return err
 }
@@ -56,7 +56,7 @@ func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
 	defer cancel()
 	s, err := c.handle(ctx, tasksStream)
 	if err == nil {
-		err = s.Purge(ctx, jetstream.WithPurgeSubject(taskWaitPrefix+name.String()))
+		err = s.Purge(ctx, jetstream.WithPurgeSubject(c.prefix.Name(taskWaitPrefix+name.String())))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -80,12 +80,12 @@ func (c *Conn) Tasks(ctx context.Context, kind events.TaskKind) (map[events.Task
 	names := map[events.TaskName]bool{}
 	// Pending tasks come first, so that a task that becomes due meanwhile is not missed.
 	for _, prefix := range []string{taskWaitPrefix, taskDuePrefix} {
-		info, err := s.Info(ctx, jetstream.WithSubjectFilter(prefix+string(kind)+".>"))
+		info, err := s.Info(ctx, jetstream.WithSubjectFilter(c.prefix.Name(prefix+string(kind)+".>")))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 		for subject := range info.State.Subjects {
-			name, err := parseTaskName(strings.TrimPrefix(subject, prefix))
+			name, err := parseTaskName(strings.TrimPrefix(subject, c.prefix.Name(prefix)))
 			if err != nil {
 				return nil, err
 			}

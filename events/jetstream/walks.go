@@ -26,7 +26,7 @@ func (c *Conn) send(subject string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := c.nc.Publish(subject, data); err != nil {
+	if err := c.nc.Publish(c.prefix.Name(subject), data); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	return nil

@@ -120,7 +120,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTracing, a.connect, a.checkSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTelemetry, a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.servesAPI() {
 		parts = append(parts, a.followLedger, a.recordUses)
 	}

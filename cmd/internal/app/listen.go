@@ -20,7 +20,7 @@ import (
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums(), origins(a.Limits.FrameOrigins)...)
+	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums(), config.List(a.Limits.FrameOrigins)...)
 	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -32,16 +31,16 @@ func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) 
 		return err
 	}
 	a.announce(out)
-	o.Log.Info("ready", "role", o.Role, "version", version, "api", a.httpAddr, "admin", a.adminAddr)
+	a.Log.Info("ready", "role", o.Role, "version", version, "api", a.httpAddr, "admin", a.adminAddr)
 	notify := func(state string) {
 		if err := notifySystemd(context.WithoutCancel(ctx), state); err != nil {
-			o.Log.Warn("systemd not notified", "state", state, "error", err)
+			a.Log.Warn("systemd not notified", "state", state, "error", err)
 		}
 	}
 	notify(stateReady)
 	err = a.Wait(ctx)
 	notify(stateStopping)
-	o.Log.Info("stopping", "reason", reason(err))
+	a.Log.Info("stopping", "reason", reason(err))
 	err = errors.Join(err, a.Stop())
 	o.Log.Info("stopped")
 	return err
@@ -85,14 +84,17 @@ func requestOptions(c *config.Config) rest.Options {
 	return rest.Options{
 		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
 		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
-		Origins: origins(l.CORSOrigins),
+		Origins: config.List(l.CORSOrigins),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},
 	}
 }
 
-// StreamOptions returns the streams' replication and retention.
+// StreamOptions returns the streams' names, servers, replication and retention.
 func StreamOptions(c config.Config) jetstream.Options {
-	return jetstream.Options{Replicas: c.NATS.Replicas, TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge, AuditAge: c.AuditAge}
+	return jetstream.Options{
+		Prefix: jetstream.Prefix(c.NATS.Prefix), Domain: c.NATS.Domain, Tags: config.List(c.NATS.Tags), Replicas: c.NATS.Replicas,
+		TriggersAge: c.TriggersAge, ReceiptsAge: c.ReceiptsAge, AuditAge: c.AuditAge,
+	}
 }
 
 // NATSOptions returns the credentials and TLS of a connection to NATS.
@@ -116,9 +118,4 @@ func newLog(cfg config.Config, w io.Writer) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.NewJSONHandler(w, o))
-}
-
-// origins splits a setting with a list of origins.
-func origins(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

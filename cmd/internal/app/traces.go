@@ -9,25 +9,22 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gridhook/gridhook/cmd/internal/tracing"
+	"github.com/gridhook/gridhook/cmd/internal/telemetry"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events"
 )
 
-// startTracing creates the tracer if tracing is configured.
-func (a *App) startTracing(ctx context.Context) error {
-	if a.Traces.Endpoint == "" {
-		return nil
-	}
-	t, err := tracing.Start(ctx, tracing.Options{
+// startTelemetry sends traces, metrics and logs to the configured collectors.
+func (a *App) startTelemetry(ctx context.Context) error {
+	t, err := telemetry.Start(ctx, telemetry.Options{
 		Endpoint: a.Traces.Endpoint, Headers: config.HeaderPairs(a.Traces.Headers), Sample: a.Traces.Sample,
-		Role: string(a.Role), Version: a.Version, Log: a.Log,
+		Role: string(a.Role), Version: a.Version, Metrics: a.Registry, Log: a.Log, LogLevel: a.LogLevel,
 	})
 	if err != nil {
 		return err
 	}
-	a.tracer = t.Tracer()
-	a.onStop("the traces", func() error {
+	a.tracer, a.Log = t.Tracer, t.Log
+	a.onStop("the telemetry", func() error {
 		const wait = 5 * time.Second
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		defer cancel()

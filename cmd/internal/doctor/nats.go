@@ -128,7 +128,7 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 func (r *Report) trial(f *checkup.Facts) {
 	const check = "jetstream permissions"
 	if f.Trial != nil {
-		do := "allow the user to publish to $JS.API.>, $JS.ACK.> and gridhook.>, and to subscribe to _INBOX.> and gridhook.>"
+		do := fmt.Sprintf("allow the user to publish to $JS.API.>, $JS.ACK.> and %[1]s, and to subscribe to _INBOX.> and %[1]s", f.Prefix.Name("gridhook.>"))
 		if strings.Contains(f.Trial.Error(), "replicas") || strings.Contains(f.Trial.Error(), "peers") {
 			do = "start the other NATS servers, or lower nats-replicas"
 		}

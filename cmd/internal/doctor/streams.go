@@ -39,7 +39,7 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 // deadLetters judges the stream of dead letters if it exists.
 func (r *Report) deadLetters(f *checkup.Facts) {
 	for _, s := range f.Streams {
-		if s.Want.Name == own.DeadStream {
+		if s.Want.Name == f.Prefix.Name(own.DeadStream) {
 			r.judgeDeadLetters(s.Is.State.Msgs)
 		}
 	}

@@ -47,7 +47,9 @@ func withBinaries(run func() int) (code int, err error) {
 type process struct {
 	t       *testing.T
 	running *blackbox.Gridhook
-	data    string
+	// binary is the program, which also runs the subcommands.
+	binary string
+	data   string
 	// api and admin are the addresses of its listeners.
 	api, admin string
 }
@@ -56,8 +58,14 @@ type process struct {
 // ready.
 func start(t *testing.T, role, data string, args ...string) *process {
 	t.Helper()
-	running := blackboxtest.Start(t, blackbox.Run{Binary: binaries.Gridhook, Role: role, Data: data, Args: args, Patience: patience})
-	return &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}
+	return startBinary(t, binaries.Gridhook, role, data, args...)
+}
+
+// startBinary is start with any version of Gridhook.
+func startBinary(t *testing.T, binary, role, data string, args ...string) *process {
+	t.Helper()
+	running := blackboxtest.Start(t, blackbox.Run{Binary: binary, Role: role, Data: data, Args: args, Patience: patience})
+	return &process{t: t, running: running, binary: binary, data: data, api: running.API, admin: running.Admin}
 }
 
 // kill is kill -9.
@@ -82,14 +90,18 @@ func (p *process) command(args ...string) string {
 }
 
 func (p *process) try(args ...string) (string, error) {
-	return command(p.t, []string{"GRIDHOOK_ADMIN_URL=" + p.admin, "GRIDHOOK_DATA=" + p.data}, args...)
+	return runBinary(p.t, p.binary, []string{"GRIDHOOK_ADMIN_URL=" + p.admin, "GRIDHOOK_DATA=" + p.data}, args...)
 }
 
 // command runs a subcommand and returns stdout, or both outputs with an error.
 func command(t *testing.T, env []string, args ...string) (string, error) {
+	return runBinary(t, binaries.Gridhook, env, args...)
+}
+
+func runBinary(t *testing.T, binary string, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binaries.Gridhook, args...)
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = append(blackbox.Environ(), env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

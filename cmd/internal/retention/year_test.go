@@ -334,7 +334,7 @@ func (f *fleet) restoredDir() string {
 	dir := t.TempDir()
 	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(dir, "nats"), StartTimeout: patience, Log: discard})
 	must(t, err)
-	conn, err := jetstream.ConnectBare("", discard, server.Option())
+	conn, err := jetstream.ConnectBare("", options, discard, server.Option())
 	must(t, err)
 	must(t, opened.Restore(within(t), conn, options, false))
 	must(t, conn.Close())

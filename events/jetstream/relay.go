@@ -21,7 +21,9 @@ const (
 	relayResponsePrefix = "gridhook.relay.response."
 )
 
-func relaySubject(prefix, org, endpointID string) string { return prefix + org + "." + endpointID }
+func (c *Conn) relaySubject(prefix, org, endpointID string) string {
+	return c.prefix.Name(prefix + org + "." + endpointID)
+}
 
 // Relay passes a request to a client that listens at a relay endpoint, and waits for the
 // client's response until ctx ends. It sets the identifier of the request. Errors:
@@ -35,13 +37,13 @@ func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.Relay
 	if most := c.nc.MaxPayload(); int64(len(data)) > most {
 		return response, fmt.Errorf("the request has %d bytes for the relay, more than %d, the largest message of NATS", len(data), most)
 	}
-	reply := relaySubject(relayResponsePrefix, org, endpointID) + "." + r.ID
+	reply := c.relaySubject(relayResponsePrefix, org, endpointID) + "." + r.ID
 	sub, err := c.nc.SubscribeSync(reply)
 	if err != nil {
 		return response, fmt.Errorf("%w: subscribe to the response: %w", storage.ErrUnavailable, err)
 	}
 	defer sub.Unsubscribe() //nolint:errcheck // it fails only with the connection, which ends the subscription
-	if err := c.nc.PublishRequest(relaySubject(relayRequestPrefix, org, endpointID), reply, data); err != nil {
+	if err := c.nc.PublishRequest(c.relaySubject(relayRequestPrefix, org, endpointID), reply, data); err != nil {
 		return response, fmt.Errorf("%w: publish the request: %w", storage.ErrUnavailable, err)
 	}
 	m, err := sub.NextMsgWithContext(ctx)
@@ -57,7 +59,7 @@ func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.Relay
 // RespondRelay passes a client's response to the worker that waits for it. A response that
 // is too late has no effect. Errors: storage.ErrUnavailable.
 func (c *Conn) RespondRelay(org, endpointID string, r events.RelayResponse) error {
-	return c.send(relaySubject(relayResponsePrefix, org, endpointID)+"."+r.ID, r)
+	return c.send(c.relaySubject(relayResponsePrefix, org, endpointID)+"."+r.ID, r)
 }
 
 // Limits of the requests that wait for a client that reads slowly. Further requests are
@@ -69,7 +71,7 @@ const (
 
 // ListenRelay receives the requests to a relay endpoint. Errors: storage.ErrUnavailable.
 func (c *Conn) ListenRelay(org, endpointID string) (events.RelaySubscription, error) {
-	subject := relaySubject(relayRequestPrefix, org, endpointID)
+	subject := c.relaySubject(relayRequestPrefix, org, endpointID)
 	sub, err := c.nc.QueueSubscribeSync(subject, "clients")
 	if err == nil {
 		err = sub.SetPendingLimits(relayMessages, relayBytes)

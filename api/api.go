@@ -21,10 +21,11 @@ import (
 
 // Tester sends a single webhook.test to an endpoint, or a test message to a notification
 // channel, immediately. Message makes the body of a delivery, and the headers that identify
-// and sign it now.
+// and sign it now. Verify sends the challenge to a URL.
 type Tester interface {
 	Message(e storage.WebhookEndpoint, t *events.Trigger, signal signals.Signal, f storage.SignalFormat) (body []byte, headers map[string]string, err error)
 	SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error)
+	Verify(ctx context.Context, rawURL string) error
 	TestChannel(ctx context.Context, c storage.Channel) events.ChannelTest
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -55,6 +56,25 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 		}
 	}
 	return s.Vault.SealEndpoint(e, before)
+}
+
+// verifyURL sends the challenge to a URL that must be verified and is new. before is the
+// endpoint before the change, empty for a new endpoint.
+func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+	now, had := *e, *before
+	if err := errors.Join(s.Vault.OpenEndpoint(&now), s.Vault.OpenEndpoint(&had)); err != nil {
+		return err
+	}
+	if !e.VerifyURL || had.VerifyURL && had.URL == now.URL || len(p.List()) > 0 {
+		return nil
+	}
+	if s.Tester == nil {
+		return errNoTester
+	}
+	if err := s.Tester.Verify(ctx, now.URL); err != nil {
+		p.Addf("url", "%s", err)
+	}
+	return nil
 }
 
 // maskedHeaders returns the names of an endpoint's headers, each with a masked value.
@@ -140,6 +160,9 @@ func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEnd
 	e := storage.NewWebhookEndpoint(c.Org)
 	e.ID = storage.NewID("ep_", c.Now)
 	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+	if err == nil {
+		err = s.verifyURL(ctx, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+	}
 	if err != nil {
 		return wire.EndpointWithSecret{}, err
 	}
@@ -183,7 +206,10 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 		before, settings := *e, settingsOf(e)
 		wrong, _ := s.decode(c.Body, &settings, "body")
 		p.Add(wrong)
-		return s.configure(&settings, e, &before, p)
+		if err := s.configure(&settings, e, &before, p); err != nil {
+			return err
+		}
+		return s.verifyURL(ctx, e, &before, p)
 	})
 	if err != nil {
 		return wire.Endpoint{}, err

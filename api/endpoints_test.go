@@ -18,6 +18,35 @@ import (
 
 const endpointsPath = "/v1/webhook/endpoints/"
 
+// TestEndpoints_VerifyURL sends the challenge to a new URL only, and stores nothing without
+// its echo.
+func TestEndpoints_VerifyURL(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	refused := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/mute","verifyUrl":true}`)
+	if refused.status != 400 || !strings.Contains(string(refused.body), "did not echo") {
+		t.Errorf("a URL without echo gets %d %s", refused.status, refused.body)
+	}
+	if list := e.ask(key, endpointsPath+"list", "{}"); strings.Contains(string(list.body), "/mute") {
+		t.Errorf("the refused endpoint is stored: %s", list.body)
+	}
+	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/hooks","verifyUrl":true}`).ok(t)["id"].(string)
+	for body, status := range map[string]int{
+		`{"description":"same URL"}`:               200,
+		`{"url":"https://acme.example/mute"}`:      400,
+		`{"url":"relay:listen"}`:                   400,
+		`{"url":"https://acme.example/elsewhere"}`: 200,
+	} {
+		if a := e.ask(key, endpointsPath+id+"/update", body); a.status != status {
+			t.Errorf("%s gets %d %s, want %d", body, a.status, a.body, status)
+		}
+	}
+	unverified := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/mute"}`).ok(t)["id"].(string)
+	if a := e.ask(key, endpointsPath+unverified+"/update", `{"verifyUrl":true}`); a.status != 400 {
+		t.Errorf("verification of an unchanged URL gets %d %s", a.status, a.body)
+	}
+}
+
 func TestEndpoints_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()

@@ -68,6 +68,13 @@ func (tester) Message(e storage.WebhookEndpoint, t *events.Trigger, signal signa
 	return body, map[string]string{"Webhook-Id": events.MessageID(t.ID, signal.HomeID, e.ID), "Webhook-Timestamp": "1", "Webhook-Signature": "v1,signed"}, nil
 }
 
+func (tester) Verify(_ context.Context, rawURL string) error {
+	if strings.HasSuffix(rawURL, "/mute") {
+		return errors.New("did not echo the challenge")
+	}
+	return nil
+}
+
 func (tester) TestChannel(_ context.Context, c storage.Channel) events.ChannelTest {
 	return events.ChannelTest{Delivered: c.Kind != storage.ChannelEmail}
 }

@@ -110,6 +110,7 @@ type EndpointSettings struct {
 	URL            string            `json:"url" format:"uri" maxLength:"2048" doc:"The destination of the webhooks: https, port 443 or 8443, and a public address, unless the operator allows others. relay:listen has the webhooks received by a client that listens at the endpoint. The query is stored encrypted and shown as ********. Sending the URL as it is shown keeps the stored query." example:"https://partner.example/hooks/gridhook"`
 	Description    string            `json:"description" maxLength:"500" example:"production"`
 	EventTypes     []string          `json:"eventTypes" itemsEnum:"price_signal.updated,openadr.event.updated,price_signal.changed,price_signal.trigger.completed,endpoint.disabled,flex_alert,webhook.test" doc:"The event types to send. An empty list means all." example:"[\"price_signal.updated\"]"`
+	VerifyURL      bool              `json:"verifyUrl" doc:"Whether a new URL must prove that it wants webhooks. It must respond to a GET with the parameter echo with 200 and the parameter's value, or the request is refused." example:"false"`
 	Enabled        bool              `json:"enabled" doc:"Whether the endpoint receives events. While it is false, no event is queued and waiting deliveries are dropped when they are due. A test is sent anyway." example:"true"`
 	Headers        map[string]string `json:"headers" itemsMaxLength:"1024" maxProperties:"20" doc:"Headers of every delivery. Values are stored encrypted and shown as ********. Sending ******** keeps the stored value, unless the URL's host changes." example:"{\"X-Site\":\"eu-1\"}"`
 	RateLimit      float64           `json:"rateLimit" minimum:"0" maximum:"1000000" doc:"The maximum number of deliveries a second from each worker process, 0 for no limit. Three workers send up to three times as many." example:"50"`
@@ -272,6 +273,7 @@ func (e *WebhookEndpoint) Validate() error {
 	if !e.IsRelay() {
 		checkURL(&p, "url", e.URL)
 	}
+	p.Check(!e.VerifyURL || !e.IsRelay(), "verifyUrl", "must be false for relay:listen, which nothing requests")
 	checkHeaders(&p, e.Headers)
 	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
 	p.Check(e.MinPriceChange == 0 || e.MinPriceChange >= 1e-6, "minPriceChange", "must be 0 or at least 0.000001, the precision of prices")

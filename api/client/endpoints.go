@@ -26,6 +26,8 @@ type EndpointFields struct {
 	EventTypes  *[]string          `json:"eventTypes,omitempty"`
 	Enabled     *bool              `json:"enabled,omitempty"`
 	Headers     *map[string]string `json:"headers,omitempty"`
+	// VerifyURL sends a challenge to a new URL before the endpoint is stored.
+	VerifyURL *bool `json:"verifyUrl,omitempty"`
 	// RateLimit is the maximum number of deliveries a second, or 0 for no limit.
 	RateLimit *float64 `json:"rateLimit,omitempty"`
 	// TimeoutSeconds is the timeout of one attempt, from 0.1 to 60.

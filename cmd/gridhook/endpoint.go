@@ -122,6 +122,7 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: texts(storage.Compressions())},
 		{name: "http-version", field: "httpVersion", value: "", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: texts(storage.HTTPVersions())},
 		{name: "batch-size", field: "batchSize", value: 1, help: "maximum number of homes per request, up to 64"},
+		{name: "verify-url", field: "verifyUrl", value: false, help: "challenge to a new URL, which must respond to a GET with the value of the parameter echo"},
 		{name: "enabled", field: "enabled", value: true, help: "delivery to the endpoint; false pauses it and queues nothing"},
 		{name: "rate-limit", field: "rateLimit", value: 0.0, help: "maximum number of deliveries per second from each worker, 0 for no limit"},
 		{name: "timeout", field: "timeoutSeconds", value: span{10 * time.Second, time.Second}, help: "timeout of one attempt"},

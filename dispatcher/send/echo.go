@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// echoTimeout is the timeout of the challenge to a callback.
+// echoTimeout is the timeout of a challenge.
 const echoTimeout = 10 * time.Second
 
-// Echo asks an OpenADR callback to prove that it belongs to its client. It sends a GET
-// with the parameter echo. The response must be 200 with the parameter's value in the
+// Echo asks an URL to prove that it belongs to its client, as the OpenADR definition has it
+// for callbacks. It sends a GET with the parameter echo. The response must be 200 with the parameter's value in the
 // body.
 func (s *Sender) Echo(ctx context.Context, rawURL string) error {
 	ctx, cancel := context.WithTimeout(ctx, echoTimeout)

@@ -38,9 +38,9 @@ func (t *Tester) TestChannel(ctx context.Context, c storage.Channel) events.Chan
 // Close closes the tester's connections and waits for its current requests.
 func (t *Tester) Close() { t.sender.Close() }
 
-// VerifyCallback asks the callback of an OpenADR subscription to prove that it belongs to
-// its client.
-func (t *Tester) VerifyCallback(ctx context.Context, rawURL string) error {
+// Verify asks the URL of an endpoint, or the callback of an OpenADR subscription, to prove
+// that it belongs to its client.
+func (t *Tester) Verify(ctx context.Context, rawURL string) error {
 	return t.sender.Echo(ctx, rawURL)
 }
 

@@ -99,7 +99,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		d.MQTT = &openadr.MQTT{Port: a.embedded.MQTTPort, Secure: a.TLS != config.KeyPair{}, Admit: func(f openadr.Admission) { a.admission.Store(&f) }}
 	}
 	if a.OpenADR.VerifyCallbacks {
-		d.VerifyCallback = a.tester.VerifyCallback
+		d.VerifyCallback = a.tester.Verify
 	}
 	return d
 }

@@ -97,7 +97,7 @@ func (f *fetcher) run(ctx context.Context) error {
 // hide returns an error about the data without the source's secrets.
 func (f *fetched) hide(err error) error {
 	if err != nil && len(f.secrets) > 0 {
-		return errors.New(mask(err.Error(), f.secrets...))
+		return errors.New(maskError(err.Error(), f.secrets...))
 	}
 	return err
 }
@@ -184,14 +184,15 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 }
 
 // read reads a response. Errors show beginnings of the response, also one that ends within
-// a secret. So they come from the response without the secrets.
+// the secret. So they come from the response without it. The values in the address stay,
+// because a response has them for other reasons too: see hide.
 func (f *fetcher) read(r *feed.Response) (feed.Data, error) {
 	data, err := f.tryRead(r)
-	if err == nil || len(f.secrets) == 0 {
+	if err == nil || f.query.Secret == "" {
 		return data, err
 	}
 	masked := *r
-	masked.Body = []byte(mask(string(r.Body), f.secrets...))
+	masked.Body = []byte(mask(string(r.Body), f.query.Secret))
 	if _, err = f.tryRead(&masked); err == nil {
 		err = fmt.Errorf("%w: it has the secret of the source in it", feed.ErrResponse)
 	}

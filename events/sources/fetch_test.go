@@ -40,9 +40,15 @@ func paged(pages int) *feed.Adapter {
 func page(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path[1:])) }
 
 func fetch(t *testing.T, a *feed.Adapter, answer http.HandlerFunc, secret string) (*fetcher, error) {
+	return fetchQuery(t, a, answer, feed.Query{Secret: secret})
+}
+
+// fetchQuery fetches from a server. The URL of the query is below the server's.
+func fetchQuery(t *testing.T, a *feed.Adapter, answer http.HandlerFunc, q feed.Query) (*fetcher, error) {
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	f := &fetcher{client: server.Client(), adapter: a, query: &feed.Query{URL: server.URL, Secret: secret}, now: storagetest.Start}
+	q.URL = server.URL + q.URL
+	f := &fetcher{client: server.Client(), adapter: a, query: &q, now: storagetest.Start}
 	return f, f.run(t.Context())
 }
 
@@ -101,6 +107,66 @@ func TestFetch_SecretCut(t *testing.T) {
 	}
 }
 
+// TestFetch_QueryHidden has a server that repeats the key in the source's address as it is
+// written and as it is decoded. The error shows the rest of the response.
+func TestFetch_QueryHidden(t *testing.T) {
+	adapter, _ := feed.ByName("json")
+	for query, keys := range map[string][]string{
+		"s3cretkey12345":             {"s3cretkey12345"},
+		"a=1;key=s3cretkey12345":     {"s3cretkey12345"},
+		"key=s3cret;key12345":        {"s3cret", "key12345"},
+		"key=abc;def":                {"abc;def"},
+		"key=s3cret%2fkey12345":      {"s3cret/key12345", "s3cret%2fkey12345", "s3cret%2Fkey12345"},
+		"key=s3cret%zzkey12345":      {"s3cret%zzkey12345"},
+		"key=ab+cd/ef==":             {"ab+cd/ef==", "ab cd/ef==", "ab%2Bcd%2Fef%3D%3D"},
+		"key=k3ys":                   {"k3ys"},
+		"zone=N&key=s3%22cretkey123": {`s3"cretkey123`},
+	} {
+		for _, key := range append(keys, query) {
+			_, err := fetchQuery(t, &adapter, text("denied: <"+key+">"), feed.Query{URL: "/?" + query})
+			if err == nil || !strings.Contains(err.Error(), `"denied: <********`) || strings.Contains(err.Error(), key) {
+				t.Errorf("?%s: the error after %q is %v", query, key, err)
+			}
+		}
+	}
+}
+
+// TestFetch_QueryCut has a server that repeats the key in the source's address where the
+// error cuts the response.
+func TestFetch_QueryCut(t *testing.T) {
+	const key = `Pa"ssword1234`
+	adapter, _ := feed.ByName("json")
+	for name, filler := range map[string]string{"characters": strings.Repeat("x", 80), "white space": "x" + strings.Repeat(" ", 198) + "x"} {
+		for long := range len(key) {
+			_, err := fetchQuery(t, &adapter, text(filler[long:]+key+" y"), feed.Query{URL: "/?key=" + url.QueryEscape(key)})
+			if err == nil || !strings.Contains(err.Error(), `begins with "x`) || strings.Contains(err.Error(), "xP") {
+				t.Errorf("%s, cut after %d characters of the key: %v", name, long, err)
+			}
+		}
+	}
+}
+
+// TestFetch_QueryOrdinary has bad responses that contain the values in the source's address.
+// The error is about the response.
+func TestFetch_QueryOrdinary(t *testing.T) {
+	adapter, _ := feed.ByName("csv")
+	const node = "TH_NP15_GEN-APND"
+	for query, want := range map[string]string{
+		"node=" + node: `row 1: priceusdmwh: "abc" is not a number`, "column=price_usd_mwh": `row 1: priceusdmwh: "abc" is not a number`,
+		"node=TH_NP15_GEN%2DAPND&v=1": `row 1: priceusdmwh: "abc" is not a number`,
+	} {
+		body := "start,node,price_usd_mwh\n2026-07-01T00:00:00Z," + node + ",abc\n"
+		_, err := fetchQuery(t, &adapter, text(body), feed.Query{URL: "/?" + query, Parameters: map[string]string{"node": node}})
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("?%s: the error is %v, want %s", query, err, want)
+		}
+	}
+	_, err := fetchQuery(t, &adapter, text("start,node,price_usd_mwh\n2026-07-01T00:00:00Z,OTHER,30\n"), feed.Query{URL: "/?node=" + node, Parameters: map[string]string{"node": node}})
+	if err == nil || !strings.Contains(err.Error(), "prices of "+node) || !strings.Contains(err.Error(), "prices of OTHER") {
+		t.Errorf("the error about another node is %v", err)
+	}
+}
+
 // TestRun_SecretHidden has data with the secret that cannot be stored. Neither the log of
 // the source nor a check shows the secret.
 func TestRun_SecretHidden(t *testing.T) {
@@ -140,7 +206,7 @@ func TestMask_Parts(t *testing.T) {
 
 // TestSecretsOf_Query counts the values of an address that may be keys as secrets.
 func TestSecretsOf_Query(t *testing.T) {
-	q := &feed.Query{URL: "https://prices.example/?zone=NP15&sig=opaque%2Fkey&sig=another-key", Secret: "abc"}
+	q := &feed.Query{URL: "https://prices.example/?zone=NP15&sig=opaque%2Fkey&sig=another-key", Secret: "abc", Parameters: map[string]string{"node": "NP15"}}
 	if got := mask("abc opaque/key opaque%2Fkey another-key NP15", secretsOf(q)...); got != "******** ******** ******** ******** NP15" {
 		t.Errorf("got %s", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -113,7 +114,11 @@ func isXML(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))), []byte("<"))
 }
 
-// beginning returns the beginning of a body for an error.
+// beginning returns the beginning of a body for an error. Dots show that the body goes on.
 func beginning(body []byte) string {
-	return clip(strings.ToValidUTF8(string(body[:min(len(body), 200)]), "?"))
+	const enough = 200
+	if len(body) > enough {
+		body = slices.Concat(body[:enough], []byte("..."))
+	}
+	return clip(string(body))
 }

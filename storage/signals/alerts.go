@@ -20,14 +20,13 @@ func (r *Reader) Events(org string, p *Program, now time.Time) ([]DayEvent, erro
 	if p.Region != nil {
 		return list, nil
 	}
-	of, err := r.plan(org, p.RatePlanID)
-	if err != nil {
-		if IsDataError(err) {
+	alerts, err := r.alerts(org, p.RatePlanID)
+	if err = homeError(err); err != nil {
+		if IsDataError(err) { // broken alerts must not hide the days
 			err = nil
 		}
 		return list, err
 	}
-	alerts, err := r.alerts(of)
 	named := map[string]bool{}
 	for _, e := range alerts {
 		if !e.To.After(now) {
@@ -39,11 +38,15 @@ func (r *Reader) Events(org string, p *Program, now time.Time) ([]DayEvent, erro
 		}
 		named[alert.ID] = true
 	}
-	return list, err
+	return list, nil
 }
 
 // alerts returns the alerts of a plan and its parts.
-func (r *Reader) alerts(of *plan) (list []pricing.Event, err error) {
+func (r *Reader) alerts(org, planID string) (list []pricing.Event, err error) {
+	of, err := r.plan(org, planID)
+	if err != nil {
+		return nil, err
+	}
 	plans := []*plan{of}
 	for i := range of.parts {
 		plans = append(plans, of.parts[i].plan)

@@ -180,11 +180,11 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	if p.Region != nil {
 		published, err := r.findEmissions(org, p.Region.Code)
 		if err != nil {
-			return EncodedEvent{}, err
+			return EncodedEvent{}, homeError(err)
 		}
 		values, err := r.prices(published)
 		if err != nil {
-			return EncodedEvent{}, err
+			return EncodedEvent{}, homeError(err)
 		}
 		revision, channels = published.newest, []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
 		changed = r.latest(changed, published.refs())

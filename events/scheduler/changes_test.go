@@ -248,6 +248,35 @@ func TestChanges_FlexAlerts(t *testing.T) {
 	})
 }
 
+// Subscribers are notified of an alert and of its removal also while the prices of another
+// plan change at each check.
+func TestChanges_FlexAlertAmongChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADREvent)
+		stop := w.fleet(1)
+		pass(minute)
+		from, alert := began.Add(4*time.Hour), ""
+		for i := range 20 {
+			w.put(storagetest.RatePlan("org", "flat", 0.2+float64(i)/100))
+			switch i {
+			case 5:
+				alert = w.flexAlert("p", from, time.Hour)
+			case 10:
+				w.flexAlert("p", from, 0)
+			}
+			pass(pricesEvery)
+		}
+		if got := w.operations(alert); !slices.Equal(got, []string{"CREATE", "DELETE"}) {
+			t.Errorf("notifications of %q", got)
+		}
+		if got := w.operations("flat_19991231"); !slices.Equal(got, []string{"CREATE"}) {
+			t.Errorf("the plan was not pending throughout: %q", got)
+		}
+		stop()
+	})
+}
+
 // Reports are deleted after their retention.
 func TestChanges_ReportRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -234,6 +234,13 @@ func TestChanges_FlexAlerts(t *testing.T) {
 		if got := w.operations(removed); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE", "DELETE"}) {
 			t.Errorf("notifications of %q", got)
 		}
+		w.triggers.mu.Lock()
+		for _, made := range w.triggers.list {
+			if c := made.Change; c != nil && c.Alert != (c.ObjectID == removed) {
+				t.Errorf("%s of %s: alert is %v", c.Operation, c.ObjectID, c.Alert)
+			}
+		}
+		w.triggers.mu.Unlock()
 		ended := w.flexAlert("p", began.Add(time.Hour), time.Hour)
 		pass(4 * time.Hour)
 		w.flexAlert("p", from, 0)

@@ -193,9 +193,9 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 			continue
 		}
 		if err == nil {
-			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint}
+			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint, Alert: day.Alert != ""}
 			err = f.add(org, change, func() ([]byte, error) { return e.JSON, nil })
-			if change.Object = e.JSON; day.Alert != "" {
+			if change.Object = e.JSON; change.Alert {
 				f.alerts[storage.OpenADRRef(change.ObjectType, org, change.ObjectID)] = alert{change, day.Window.End}
 			}
 		}

@@ -215,7 +215,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 }
 
 // refs names a program's inputs: the plan, its events and its market series, and the home
-// with its solar system.
+// with its solar system and the emissions of its grid region.
 func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
@@ -227,6 +227,11 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	}
 	if of.home != nil {
 		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
+		if grid := r.pricer.place(of.home.Zipcode).grid; grid != nil {
+			if published, err := r.findEmissions(org, grid.Code); err == nil {
+				refs = append(refs, published.refs()...)
+			}
+		}
 	}
 	return refs
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -178,6 +179,34 @@ func TestEvents_AlertTimes(t *testing.T) {
 		}
 		if !e.CreatedDateTime.Equal(c.created) || !e.ModificationDateTime.Equal(storagetest.Start) {
 			t.Errorf("the alert of %s was created at %s and modified at %s, want %s and %s", c.from, e.CreatedDateTime, e.ModificationDateTime, c.created, storagetest.Start)
+		}
+	}
+}
+
+// TestDays_HomeSignalModified checks that published emissions modify the own signals of the
+// homes of their region, and no others.
+func TestDays_HomeSignalModified(t *testing.T) {
+	now := storagetest.Start
+	s, _, _ := storagetest.NewStore(func() time.Time { return now })
+	coast := func(h *storage.Home) { h.Zipcode = "94103" }
+	storagetest.Put(t, s, plan("flat", flat), home("coast", "flat", coast), home("inland", "flat", inChicago))
+	now = now.Add(time.Hour)
+	series := storage.MarketSeries{Node: "CA", Market: market.Emissions, Base: org}
+	if _, err := s.AddPrices(t.Context(), series, []storage.PricesPart{{Start: day.Start, Prices: []float64{0.25}}}); err != nil {
+		t.Fatal(err)
+	}
+	b := signals.NewPricer(10)
+	for id, want := range map[string]time.Time{"coast": now, "inland": storagetest.Start} {
+		var own *signals.Program
+		err := s.View(func(v storage.View) (err error) {
+			own, err = b.Reader(v).HomeSignal("org", id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := encode(t, b, s, &own.Days(now)[0]); !e.ModificationDateTime.Equal(want) {
+			t.Errorf("the signal of %s was modified at %s, want %s", id, e.ModificationDateTime, want)
 		}
 	}
 }

@@ -62,6 +62,9 @@ func (s *server) createLink(ctx context.Context, c *rest.Call, in *createLinkInp
 	key.Link, key.Description = true, in.Description
 	key.Scopes = slices.Compact(slices.Sorted(slices.Values(in.Scopes)))
 	key.ExpiresAt = storage.Time{Time: c.Now.Add(time.Duration(in.Minutes) * time.Minute)}
+	if c.Key != nil && !c.Key.ExpiresAt.IsZero() && c.Key.ExpiresAt.Before(key.ExpiresAt.Time) {
+		key.ExpiresAt = c.Key.ExpiresAt // a link does not outlive the key that makes it
+	}
 	if err := s.create(ctx, c, &key); err != nil {
 		return wire.ConsoleLink{}, err
 	}

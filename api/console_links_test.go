@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -62,12 +63,31 @@ func TestConsoleLink_Ended(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	ended, link := e.link(acme, `{"expiresMinutes":5}`)
+	e.ask(link, "/v1/homes/list", "").ok(t)
 	short := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"`+e.clock().Add(time.Minute).UTC().Format(time.RFC3339)+`"}`).ok(t)["keyId"].(string)
 	e.pass(6 * time.Minute)
 	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
 	e.link(acme, "")
+	must(t, e.deps.LastUsed.Flush(t.Context())) // the link was used, and is gone
+	must(t, e.store.View(func(v storage.View) error {
+		if _, _, err := storage.Read[storage.KeyUse](v, storage.KeyUseRef("acme", ended)); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("the use of the removed link: %v", err)
+		}
+		return nil
+	}))
 	left := string(e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).body)
 	if strings.Contains(left, ended) || !strings.Contains(left, short) {
 		t.Errorf("the keys are %s", left)
+	}
+}
+
+// TestConsoleLink_KeyEnds checks that a link does not outlive the key that made it.
+func TestConsoleLink_KeyEnds(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	ends := e.clock().Add(10 * time.Minute).UTC().Format("2006-01-02T15:04:05.000Z")
+	key := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"`+ends+`"}`).ok(t)["key"].(string)
+	if got := e.ask(key, linksPath+"create", "").ok(t)["expiresAt"]; got != ends {
+		t.Errorf("the link ends at %v, and its key at %s", got, ends)
 	}
 }

@@ -33,7 +33,7 @@ func explainError(err error) *rest.Problem {
 			return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has %d of kind %s, which is the limit.", limit.Max, limit.Kind),
 				"Wait until an earlier one has passed its retention.")
 		}
-		return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has reached the limit %s: %d of kind %s.", limit.Setting, limit.Max, limit.Kind),
+		return rest.NewProblem(rest.CodeConflict, fmt.Sprintf("The organization has reached the limit %s: %s.", limit.Setting, limit.Amount()),
 			"Delete an unused resource, or ask the operator to raise the limit.")
 	case errors.As(err, &quota):
 		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization's triggers have reached the limit %s: %d of %d.", quota.Setting, quota.Used, quota.Max),

@@ -76,6 +76,23 @@ func TestLimits_LiveKeys(t *testing.T) {
 	create("").expect(t, http.StatusConflict, rest.CodeConflict)
 }
 
+// TestLimits_MaxState checks the response at the limit of an organization's stored bytes,
+// and that the use of a key is still recorded.
+func TestLimits_MaxState(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	e.store.SetMaxState(1)
+	refused := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/a"}`)
+	refused.expect(t, http.StatusConflict, rest.CodeConflict)
+	if !strings.Contains(string(refused.body), "max-state: 1 bytes of stored records") {
+		t.Errorf("refused with %s", refused.body)
+	}
+	use := &storage.KeyUse{KeyID: "key_1", LastUsedAt: storage.Time{Time: start}, Base: storage.Base{OrganizationID: "acme"}}
+	if r := e.store.Upsert(t.Context(), []storage.Entity{use}); r[0].Err != nil {
+		t.Errorf("the use of a key: %v", r[0].Err)
+	}
+}
+
 // TestLimits_Fixed checks the response at a limit that no setting raises.
 func TestLimits_Fixed(t *testing.T) {
 	e := newEnv(t, rest.Options{})

@@ -46,15 +46,18 @@ type LimitError struct {
 
 // Error names the limit and the remedy.
 func (e *LimitError) Error() string {
-	if e.Kind == "" {
-		return fmt.Sprintf("the organization %q has reached the limit %s, %d bytes of stored records: delete some first, or ask the operator to raise the limit",
-			e.Org, e.Setting, e.Max)
-	}
 	if e.Setting == "" {
 		return fmt.Sprintf("the organization %q has %d of kind %s, which is the limit: wait until an earlier one has passed its retention", e.Org, e.Max, e.Kind)
 	}
-	return fmt.Sprintf("the organization %q has reached the limit %s, %d of kind %s: delete one first, or ask the operator to raise the limit",
-		e.Org, e.Setting, e.Max, e.Kind)
+	return fmt.Sprintf("the organization %q has reached the limit %s, %s: delete one first, or ask the operator to raise the limit", e.Org, e.Setting, e.Amount())
+}
+
+// Amount returns the limit with its unit.
+func (e *LimitError) Amount() string {
+	if e.Kind == "" {
+		return fmt.Sprintf("%d bytes of stored records", e.Max)
+	}
+	return fmt.Sprintf("%d of kind %s", e.Max, e.Kind)
 }
 
 // SetLimit bounds the entities that Create and Upsert create. Call it before the store is
@@ -122,7 +125,7 @@ func (q *quota) take(w Write) error {
 			return err
 		}
 	}
-	if q.s.maxState == 0 || w.Org == Shared {
+	if q.s.maxState == 0 || w.Org == Shared || w.Kind == KindKeyUse { // the service records the use of keys
 		return nil
 	}
 	l := Limit{Max: q.s.maxState, Setting: SettingMaxState}

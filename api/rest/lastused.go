@@ -74,6 +74,9 @@ func (u *LastUsed) Flush(ctx context.Context) error {
 	var newer []storage.Entity
 	err := u.store.View(func(v storage.View) error {
 		for ref, at := range pending {
+			if _, _, err := storage.Read[storage.Key](v, storage.Ref{Kind: storage.KindKey, Org: ref.Org, ID: ref.ID}); errors.Is(err, storage.ErrNotFound) {
+				continue // the key of a console link that was removed
+			}
 			stored, _, err := storage.Read[storage.KeyUse](v, ref)
 			if storage.NoRecord(err) {
 				stored, err = storage.KeyUse{}, nil

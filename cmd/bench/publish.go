@@ -193,7 +193,7 @@ var publisher = &http.Client{Timeout: time.Minute, Transport: &http.Transport{Ma
 // await waits until n deliveries have arrived.
 func (p *publishing) await(ctx context.Context, arrivals *counter, n int) error {
 	done := arrivals.wait(int64(n))
-	for seen := int64(-1); ; {
+	for seen := arrivals.requests.Load(); ; {
 		select {
 		case <-done:
 			return nil

@@ -123,7 +123,7 @@ func TestEndpoint_AllOptions(t *testing.T) {
 	running := blackboxtest.Start(t, blackbox.Run{
 		Binary: binaries.Gridhook, Role: "serve", Data: t.TempDir(), Patience: patience, Env: []string{"SSL_CERT_FILE=" + trusted},
 	})
-	p := &process{t: t, running: running, data: running.Data, api: running.API, admin: running.Admin}
+	p := newProcess(t, running)
 	acme := furnish(t, p, homes)
 	certificate, key := g.identity(t)
 	made := decode[struct{ ID, Secret string }](t, string(acme.call("/v1/webhook/endpoints/create", map[string]any{

@@ -153,7 +153,7 @@ func TestPoison_TariffThatPanics(t *testing.T) {
 		Binary: binary, Role: "worker", Data: t.TempDir(), Patience: patience, Args: []string{"--nats", server},
 		Env: []string{blackbox.FailpointEnv + `=bugPricePanic=return("bad")`},
 	})
-	worker := &process{t: t, running: running, admin: running.Admin}
+	worker := newProcess(t, running)
 	acme := furnish(t, api, homes)
 	r := newReceiver(t)
 	acme.register(r, nil)

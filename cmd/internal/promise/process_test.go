@@ -65,7 +65,14 @@ func start(t *testing.T, role, data string, args ...string) *process {
 func startBinary(t *testing.T, binary, role, data string, args ...string) *process {
 	t.Helper()
 	running := blackboxtest.Start(t, blackbox.Run{Binary: binary, Role: role, Data: data, Args: args, Patience: patience})
-	return &process{t: t, running: running, binary: binary, data: data, api: running.API, admin: running.Admin}
+	p := newProcess(t, running)
+	p.binary = binary
+	return p
+}
+
+// newProcess returns a running process of this tree.
+func newProcess(t *testing.T, running *blackbox.Gridhook) *process {
+	return &process{t: t, running: running, binary: binaries.Gridhook, data: running.Data, api: running.API, admin: running.Admin}
 }
 
 // kill is kill -9.

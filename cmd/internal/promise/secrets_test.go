@@ -63,7 +63,7 @@ func whole(t *testing.T, data string, env ...string) (*process, *bytes.Buffer) {
 		t.Fatalf("%v\n%s", err, logs)
 	}
 	t.Cleanup(running.Kill)
-	return &process{t: t, running: running, data: data, api: running.API, admin: running.Admin}, logs
+	return newProcess(t, running), logs
 }
 
 // ask sends a request and ignores errors.

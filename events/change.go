@@ -29,6 +29,8 @@ type Change struct {
 	Targets  []string `json:"targets,omitempty"`
 	// Fingerprint distinguishes contents of derived events.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Alert reports whether the object is the event of an alert.
+	Alert bool `json:"alert,omitempty"`
 	// Object is the object's JSON, without targets.
 	Object json.RawMessage `json:"object"`
 }

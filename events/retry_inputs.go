@@ -20,8 +20,8 @@ type RetryInputs struct {
 	Curves []RetryCurve `json:"curves"`
 }
 
-// maxInputRuns limits the curves in one receipt, counted in runs. A run has about 60
-// bytes, and a message at most a megabyte.
+// maxInputRuns limits the curves in one receipt, counted in runs of prices and emissions. A
+// run has at most about 60 bytes, and a message at most a megabyte.
 const maxInputRuns = 6000
 
 // Fits reports whether a receipt that holds beside has space for k.
@@ -30,7 +30,7 @@ func (k *RetryInputs) Fits(beside []RetryInputs) bool {
 	for _, list := range [][]RetryInputs{beside, {*k}} {
 		for i := range list {
 			for j := range list[i].Curves {
-				runs += len(list[i].Curves[j].Runs)
+				runs += len(list[i].Curves[j].Runs) + len(list[i].Curves[j].Emissions)
 			}
 		}
 	}

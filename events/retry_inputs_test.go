@@ -37,8 +37,9 @@ func TestRetryInputs_Bounded(t *testing.T) {
 	of := func(runs int) RetryInputs {
 		return RetryInputs{Curves: []RetryCurve{{Runs: make([]pricing.Run, runs)}}}
 	}
-	small, large := of(maxInputRuns), of(maxInputRuns+1)
-	if !small.Fits(nil) || large.Fits(nil) || small.Fits([]RetryInputs{of(1)}) {
+	small, large, emitting := of(maxInputRuns), of(maxInputRuns+1), of(maxInputRuns)
+	emitting.Curves[0].Emissions = make([]EmissionRun, 1)
+	if !small.Fits(nil) || large.Fits(nil) || emitting.Fits(nil) || small.Fits([]RetryInputs{of(1)}) {
 		t.Error("the limit is not applied")
 	}
 	// Inputs within the limit fit into a message.

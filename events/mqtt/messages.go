@@ -7,8 +7,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// message is one message to publish. The broker retains the last event of each topic. An
-// empty body removes a retained message.
+// message is one message to publish. The broker retains the last event of each topic, except
+// alerts, which would displace prices. An empty body removes a retained message.
 type message struct {
 	topic  string
 	body   []byte
@@ -21,7 +21,7 @@ type message struct {
 func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 	plural, operation := strings.ToLower(string(c.ObjectType))+"s/", strings.ToLower(c.Operation)
 	var list []message
-	retain := c.ObjectType == storage.OpenADREvent && !removed(v, org, c.ProgramID)
+	retain := c.ObjectType == storage.OpenADREvent && !c.Alert && !removed(v, org, c.ProgramID)
 	add := func(prefix string, shown []string) {
 		list = append(list, message{prefix + operation, c.AppendBody(nil, shown), retain})
 	}

@@ -33,7 +33,7 @@ type changes struct {
 	revision uint64
 	at       time.Time
 	programs map[string]map[string]bool
-	// alerts holds the alerts of that check.
+	// alerts holds the processed alerts that have not ended or been removed.
 	alerts map[storage.Ref]alert
 }
 

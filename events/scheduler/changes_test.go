@@ -234,6 +234,13 @@ func TestChanges_FlexAlerts(t *testing.T) {
 		if got := w.operations(removed); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE", "DELETE"}) {
 			t.Errorf("notifications of %q", got)
 		}
+		w.triggers.mu.Lock()
+		for _, made := range w.triggers.list {
+			if c := made.Change; c != nil && c.Alert != (c.ObjectID == removed) {
+				t.Errorf("%s of %s: alert is %v", c.Operation, c.ObjectID, c.Alert)
+			}
+		}
+		w.triggers.mu.Unlock()
 		ended := w.flexAlert("p", began.Add(time.Hour), time.Hour)
 		pass(4 * time.Hour)
 		w.flexAlert("p", from, 0)
@@ -243,6 +250,35 @@ func TestChanges_FlexAlerts(t *testing.T) {
 		}
 		if got := w.changed()[before:]; len(got) != 6 {
 			t.Errorf("notifications of %q", got)
+		}
+		stop()
+	})
+}
+
+// Subscribers are notified of an alert and of its removal also while the prices of another
+// plan change at each check.
+func TestChanges_FlexAlertAmongChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADREvent)
+		stop := w.fleet(1)
+		pass(minute)
+		from, alert := began.Add(4*time.Hour), ""
+		for i := range 20 {
+			w.put(storagetest.RatePlan("org", "flat", 0.2+float64(i)/100))
+			switch i {
+			case 5:
+				alert = w.flexAlert("p", from, time.Hour)
+			case 10:
+				w.flexAlert("p", from, 0)
+			}
+			pass(pricesEvery)
+		}
+		if got := w.operations(alert); !slices.Equal(got, []string{"CREATE", "DELETE"}) {
+			t.Errorf("notifications of %q", got)
+		}
+		if got := w.operations("flat_19991231"); !slices.Equal(got, []string{"CREATE"}) {
+			t.Errorf("the plan was not pending throughout: %q", got)
 		}
 		stop()
 	})

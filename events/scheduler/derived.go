@@ -39,10 +39,22 @@ func (c *changes) checkDerived(ctx context.Context) error {
 	}
 	c.pending = found.found
 	maps.DeleteFunc(c.seen, func(ref storage.Ref, _ string) bool { return found.found[ref] == "" })
+	c.noteAlerts(found.alerts, now)
 	if !waiting {
-		c.revision, c.at, c.programs, c.alerts = revision, now, found.programs, found.alerts
+		c.revision, c.at, c.programs = revision, now, found.programs
 	}
 	return nil
+}
+
+// noteAlerts adds the found alerts that were processed. It forgets the alerts that have ended
+// or whose removal was processed.
+func (c *changes) noteAlerts(found map[storage.Ref]alert, now time.Time) {
+	maps.DeleteFunc(c.alerts, func(ref storage.Ref, a alert) bool { return !a.end.After(now) || c.seen[ref] == removedAlert })
+	for ref, a := range found {
+		if c.seen[ref] == a.change.Fingerprint {
+			c.alerts[ref] = a
+		}
+	}
 }
 
 // derivedChange is a derived program or event that is new, has changed or was removed. The
@@ -147,6 +159,9 @@ func (f *derived) addWritten(org string, p *signals.Program, written, operation 
 	}, p.Encode)
 }
 
+// removedAlert is the fingerprint of the removal of an alert.
+const removedAlert = "removed"
+
 // addRemovedAlerts adds the alerts that are gone before their end. Nobody is notified of a
 // removed alert if every scheduler ends within seconds.
 func (f *derived) addRemovedAlerts(org string) error {
@@ -155,7 +170,7 @@ func (f *derived) addRemovedAlerts(org string) error {
 			continue
 		}
 		removed := a.change
-		removed.Operation, removed.Fingerprint = events.OperationDelete, "removed"
+		removed.Operation, removed.Fingerprint = events.OperationDelete, removedAlert
 		if err := f.add(org, removed, func() ([]byte, error) { return a.change.Object, nil }); err != nil {
 			return err
 		}
@@ -178,9 +193,9 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 			continue
 		}
 		if err == nil {
-			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint}
+			change := events.Change{ObjectType: storage.OpenADREvent, ObjectID: day.ID, ProgramID: p.ID, Fingerprint: e.Fingerprint, Alert: day.Alert != ""}
 			err = f.add(org, change, func() ([]byte, error) { return e.JSON, nil })
-			if change.Object = e.JSON; day.Alert != "" {
+			if change.Object = e.JSON; change.Alert {
 				f.alerts[storage.OpenADRRef(change.ObjectType, org, change.ObjectID)] = alert{change, day.Window.End}
 			}
 		}

@@ -72,6 +72,19 @@ func (w *world) live(id string, intensity storage.CarbonSignalIntensity) {
 	pass(minute)
 }
 
+// receiveEvents adds an endpoint for OpenADR events with a least change of the price, 0 for
+// none.
+func (w *world) receiveEvents(minPriceChange float64) {
+	w.t.Helper()
+	e := storage.NewWebhookEndpoint("org")
+	e.ID, e.URL, e.Format, e.MinPriceChange = "adr", "https://acme.example", storage.FormatOpenADR3, minPriceChange
+	if minPriceChange > 0 {
+		e.DeliveryMode = storage.DeliverOnChange
+	}
+	e.Secrets = []storage.SealedSecret{{Sealed: "sealed"}}
+	w.put(&e)
+}
+
 // emit publishes emissions of a grid region for the present day.
 func (w *world) emit(region string) {
 	w.t.Helper()
@@ -159,12 +172,14 @@ func TestFollowPrices_AffectedHomes(t *testing.T) {
 		}, "shared of 1"},
 		{"emissions, with an endpoint for OpenADR events", func(w *world) {
 			w.live("h4", storage.CarbonLow)
-			e := storage.NewWebhookEndpoint("org")
-			e.ID, e.URL, e.Format = "adr", "https://acme.example", storage.FormatOpenADR3
-			e.Secrets = []storage.SealedSecret{{Sealed: "sealed"}}
-			w.put(&e)
+			w.receiveEvents(0)
 			w.emit("CA")
 		}, "hourly of 1"},
+		{"emissions, with an endpoint for OpenADR events with a least change of the price", func(w *world) {
+			w.live("h4", storage.CarbonLow)
+			w.receiveEvents(0.01)
+			w.emit("CA")
+		}, ""},
 		{"emissions of another region", func(w *world) {
 			w.live("h3", storage.CarbonHigh)
 			w.emit("TE")

@@ -96,7 +96,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if s.State != nil {
 		c := &changes{
 			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
-			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{},
+			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}, alerts: map[storage.Ref]alert{},
 		}
 		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR programs and events", c.checkDerived)

@@ -20,43 +20,50 @@ func (r *Reader) Events(org string, p *Program, now time.Time) ([]DayEvent, erro
 	if p.Region != nil {
 		return list, nil
 	}
-	of, err := r.plan(org, p.RatePlanID)
-	if err != nil {
-		if IsDataError(err) {
+	alerts, err := r.alerts(org, p)
+	if err = homeError(err); err != nil {
+		if IsDataError(err) { // broken alerts must not hide the days
 			err = nil
 		}
 		return list, err
 	}
-	alerts, err := r.alerts(of)
 	named := map[string]bool{}
-	for _, e := range alerts {
-		if !e.To.After(now) {
-			continue
-		}
-		alert := p.event(pricing.Window{Start: e.From, End: e.To}, fmt.Sprintf("%08x", e.From.Unix()))
-		if alert.Alert = e.Name; !named[alert.ID] {
+	for _, alert := range alerts {
+		if alert.Window.End.After(now) && !named[alert.ID] {
+			named[alert.ID] = true
 			list = append(list, alert)
 		}
-		named[alert.ID] = true
 	}
-	return list, err
+	return list, nil
 }
 
-// alerts returns the alerts of a plan and its parts.
-func (r *Reader) alerts(of *plan) (list []pricing.Event, err error) {
+// alerts returns the alerts of a program's rate plan and the plan's parts. An alert appears
+// at the last write of the plan's events, if that is before the midnight of its event.
+func (r *Reader) alerts(org string, p *Program) (list []DayEvent, err error) {
+	of, err := r.plan(org, p.RatePlanID)
+	if err != nil {
+		return nil, err
+	}
 	plans := []*plan{of}
 	for i := range of.parts {
 		plans = append(plans, of.parts[i].plan)
 	}
-	for _, p := range plans {
-		events, err := r.pricedEvents(p)
+	for _, of := range plans {
+		events, err := r.pricedEvents(of)
 		if err != nil {
 			return nil, err
 		}
+		written := r.latest(time.Time{}, []storage.Ref{storage.PlanEventsRef(of.record.Org, of.record.ID)})
 		for _, e := range events {
-			if e.Kind == pricing.FlexAlert {
-				list = append(list, e)
+			if e.Kind != pricing.FlexAlert {
+				continue
 			}
+			alert := p.event(pricing.Window{Start: e.From, End: e.To}, fmt.Sprintf("%08x", e.From.Unix()))
+			alert.Alert = e.Name
+			if written.Before(alert.Created) {
+				alert.Created = written
+			}
+			list = append(list, alert)
 		}
 	}
 	return list, nil

@@ -180,11 +180,11 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	if p.Region != nil {
 		published, err := r.findEmissions(org, p.Region.Code)
 		if err != nil {
-			return EncodedEvent{}, err
+			return EncodedEvent{}, homeError(err)
 		}
 		values, err := r.prices(published)
 		if err != nil {
-			return EncodedEvent{}, err
+			return EncodedEvent{}, homeError(err)
 		}
 		revision, channels = published.newest, []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
 		changed = r.latest(changed, published.refs())
@@ -215,7 +215,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 }
 
 // refs names a program's inputs: the plan, its events and its market series, and the home
-// with its solar system.
+// with its solar system and the emissions of its grid region.
 func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	p, err := r.plan(org, of.RatePlanID)
 	if err != nil {
@@ -227,6 +227,11 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	}
 	if of.home != nil {
 		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
+		if grid := r.pricer.place(of.home.Zipcode).grid; grid != nil {
+			if published, err := r.findEmissions(org, grid.Code); err == nil {
+				refs = append(refs, published.refs()...)
+			}
+		}
 	}
 	return refs
 }

@@ -55,7 +55,8 @@ func (r *Reader) findEmissions(org, region string) (*series, error) {
 }
 
 // receivesEmissions reports whether the emissions are a part of what is sent for a home: of
-// its price, or of the format of an endpoint.
+// its price, or of the format of an endpoint. Changed emissions alone send nothing to an
+// endpoint with a least change of the price.
 func (r *Reader) receivesEmissions(home *Home) (bool, error) {
 	if home.Carbon != storage.CarbonLow {
 		return true, nil
@@ -69,7 +70,7 @@ func (r *Reader) receivesEmissions(home *Home) (bool, error) {
 			return false, err
 		}
 		e, err := storage.Decode[storage.WebhookEndpoint](record)
-		known = known || err == nil && e.Format == storage.FormatOpenADR3
+		known = known || err == nil && e.Format == storage.FormatOpenADR3 && e.MinPriceChange == 0
 	}
 	r.receivers[home.OrganizationID] = known
 	return known, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -73,6 +75,48 @@ func TestHomeError_SharedRecord(t *testing.T) {
 	_, bad = priceIn(t, s, badView{ref: storage.RatePlanRef("org", "flat"), value: `{"tariff":{`}, "bad")
 	if lacks := (*signals.Unpriceable)(nil); !errors.As(bad, &lacks) || !strings.Contains(lacks.Reason, "cannot be read") {
 		t.Errorf("got %v, want an Unpriceable that names the plan", bad)
+	}
+}
+
+// TestHomeError_DerivedEvents checks that broken events of a plan hide its alerts and prices
+// but not its days, that broken emissions are an error of the region's data, and that an
+// error of the store stays one.
+func TestHomeError_DerivedEvents(t *testing.T) {
+	s, b := newStore(), signals.NewPricer(10)
+	alerts := &storage.PlanEvents{PlanID: "pge", Base: org, Events: []storage.PlanEvent{{
+		ID: "heat", Name: "heat", Kind: pricing.FlexAlert, From: storage.Time{Time: day.Start}, To: storage.Time{Time: day.End},
+	}}}
+	storagetest.Put(t, s, plan("pge", pacific), alerts)
+	emissions := storage.MarketSeries{Node: "CA", Market: market.Emissions, Base: org}
+	if _, err := s.AddPrices(t.Context(), emissions, []storage.PricesPart{{Start: day.Start, Prices: []float64{0.25}}}); err != nil {
+		t.Fatal(err)
+	}
+	found := programs(t, b, s)
+	broken := errors.New("the disk is gone")
+	for _, tt := range []struct {
+		program string
+		ref     storage.Ref
+		err     error
+	}{
+		{"pge", storage.PlanEventsRef("org", "pge"), nil},
+		{"pge", storage.RatePlanRef("org", "pge"), broken},
+		{"MOER-CA", storage.MarketSeriesRef("org", market.Emissions, "CA"), nil},
+		{"MOER-CA", storage.MarketSeriesRef("org", market.Emissions, "CA"), broken},
+	} {
+		err := s.View(func(v storage.View) error {
+			r, p := signals.NewPricer(10).Reader(badView{View: v, ref: tt.ref, value: "{", err: tt.err}), found[tt.program]
+			days, err := r.Events("org", &p, day.Start)
+			if err == nil && len(days) != signals.PublishedDays {
+				t.Errorf("%s: %d events, want only the days", tt.ref, len(days))
+			}
+			if err == nil {
+				_, err = r.Encode("org", &days[0])
+			}
+			return err
+		})
+		if tt.err == nil && !signals.IsDataError(err) || !errors.Is(err, tt.err) && tt.err != nil {
+			t.Errorf("%s: got %v, want an error of the data or %v", tt.ref, err, tt.err)
+		}
 	}
 }
 

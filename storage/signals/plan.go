@@ -145,11 +145,11 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 // EIAID returns the EIA number of the utility of a stored plan. It returns 0 if the tariff
 // has no number, and for a plan without a readable tariff.
 func (p *Pricer) EIAID(v storage.View, plan storage.Record) int {
-	t, err := p.Reader(v).tariff(plan)
+	facts, err := p.Reader(v).facts(plan)
 	if err != nil {
 		return 0
 	}
-	return t.eiaID
+	return facts.eiaID
 }
 
 // variant returns the plan's tariff with the export values of a home, or the component of

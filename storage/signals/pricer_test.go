@@ -3,6 +3,7 @@ package signals_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -195,5 +196,36 @@ func TestPricer_SmallCache(t *testing.T) {
 				t.Fatalf("window %d: %+v, %v", i, got, err)
 			}
 		}
+	}
+}
+
+// TestPricer_EIAID checks that the utilities of more plans than there are cached tariffs are
+// not read from the plans again.
+func TestPricer_EIAID(t *testing.T) {
+	s := newStore()
+	const plans = 100
+	for i := range plans {
+		storagetest.Put(t, s, plan(fmt.Sprintf("p%d", i), fmt.Sprintf(`"name":"P","eiaid":%d,"energyratestructure":[[{"rate":0.2}]]`, i+1)))
+	}
+	b := signals.NewPricer(10)
+	err := s.View(func(v storage.View) error {
+		for _, unread := range []bool{false, true} {
+			for i := range plans {
+				record, err := v.Get(storage.RatePlanRef("org", fmt.Sprintf("p%d", i)))
+				if err != nil {
+					return err
+				}
+				if unread {
+					record.Value = nil
+				}
+				if got := b.EIAID(v, record); got != i+1 {
+					t.Errorf("plan %d, cached: %v: utility %d, want %d", i, unread, got, i+1)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -37,7 +37,8 @@ type programFacts struct {
 	name, utility string
 	created       time.Time
 	unchanged     bool
-	place         catalog.Place
+	composed      bool
+	eiaID         int // number of the utility; 0 if not given, and for a composed plan
 }
 
 // regionZones has the time zone of each grid region with known emissions. It is the zone
@@ -105,17 +106,20 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 // program returns the program of a rate plan's record. ok is false if the plan cannot be
 // read or its place is unknown.
 func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
-	facts, err := r.pricer.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
+	facts, err := r.facts(record)
 	if _, broken := errors.AsType[*storage.DecodeError](err); broken || IsDataError(err) { // a broken plan must not hide the other plans
 		return p, false, nil
 	}
 	if err != nil {
 		return p, false, err
 	}
-	place := facts.place
-	if composed, err := r.plan(org, record.ID); err == nil && composed.parts != nil {
-		place, _ = catalog.PlaceOf(composed.eiaID)
+	eiaID := facts.eiaID
+	if facts.composed {
+		if composed, err := r.plan(org, record.ID); err == nil {
+			eiaID = composed.eiaID
+		}
 	}
+	place, _ := catalog.PlaceOf(eiaID)
 	if place.Timezone == "" {
 		if place, err = r.placeOfHomes(org, record.ID); err != nil {
 			return p, false, err
@@ -153,6 +157,12 @@ func (r *Reader) RemovedPrograms(org string) ([]Program, error) {
 	return slices.SortedFunc(maps.Values(removed), func(a, b Program) int { return strings.Compare(a.ID, b.ID) }), nil
 }
 
+// facts returns the cached facts of a rate plan. Callers that read every plan use the facts,
+// because the cache of parsed tariffs is smaller.
+func (r *Reader) facts(record storage.Record) (programFacts, error) {
+	return r.pricer.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
+}
+
 func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 	plan, err := storage.Decode[storage.RatePlan](record)
 	if err != nil {
@@ -162,9 +172,10 @@ func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 	if err != nil {
 		return programFacts{}, &HomeError{"the plan cannot be read", err}
 	}
-	facts := programFacts{name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time, unchanged: plan.CreatedAt.Equal(plan.UpdatedAt.Time)}
-	facts.place, _ = catalog.PlaceOf(t.eiaID)
-	return facts, nil
+	return programFacts{
+		name: plan.Name, utility: plan.Utility, created: plan.CreatedAt.Time, unchanged: plan.CreatedAt.Equal(plan.UpdatedAt.Time),
+		composed: t.composedOf != nil, eiaID: t.eiaID,
+	}, nil
 }
 
 // programID returns the identifier of a rate plan's program. It is the plan's own

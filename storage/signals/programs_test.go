@@ -2,10 +2,13 @@ package signals_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -141,6 +144,70 @@ func TestDays_Quarters(t *testing.T) {
 	}
 	if peaks != 2 {
 		t.Errorf("%d intervals have the peak's price", peaks)
+	}
+}
+
+// TestEvents_AlertTimes checks that an alert was created and modified at the write of the
+// plan's events, however far ahead it is, and at the latest at the midnight before its day.
+func TestEvents_AlertTimes(t *testing.T) {
+	s, b := newStore(), signals.NewPricer(10)
+	storagetest.Put(t, s, plan("pge", pacific))
+	p := programs(t, b, s)["pge"]
+	p.Created = storagetest.Start.AddDate(-1, 0, 0)
+	for _, c := range []struct{ from, created time.Time }{
+		{storagetest.Start.AddDate(0, 0, 7), storagetest.Start},
+		{storagetest.Start.Add(time.Hour), time.Date(2026, 6, 30, 7, 0, 0, 0, time.UTC)},
+	} {
+		storagetest.Put(t, s, &storage.PlanEvents{PlanID: "pge", Base: org, Events: []storage.PlanEvent{{
+			ID: "heat", Name: "heat", Kind: pricing.FlexAlert, From: storage.Time{Time: c.from}, To: storage.Time{Time: c.from.Add(time.Hour)},
+		}}})
+		var e struct{ CreatedDateTime, ModificationDateTime storage.Time }
+		err := s.View(func(v storage.View) error {
+			r := b.Reader(v)
+			list, err := r.Events("org", &p, storagetest.Start)
+			if err != nil || len(list) != signals.PublishedDays+1 {
+				return fmt.Errorf("%d events, %w", len(list), err)
+			}
+			made, err := r.Encode("org", &list[signals.PublishedDays])
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(made.JSON, &e)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.CreatedDateTime.Equal(c.created) || !e.ModificationDateTime.Equal(storagetest.Start) {
+			t.Errorf("the alert of %s was created at %s and modified at %s, want %s and %s", c.from, e.CreatedDateTime, e.ModificationDateTime, c.created, storagetest.Start)
+		}
+	}
+}
+
+// TestDays_HomeSignalModified checks that published emissions modify the own signals of the
+// homes of their region, and no others.
+func TestDays_HomeSignalModified(t *testing.T) {
+	now := storagetest.Start
+	s, _, _ := storagetest.NewStore(func() time.Time { return now })
+	coast := func(h *storage.Home) { h.Zipcode = "94103" }
+	storagetest.Put(t, s, plan("flat", flat), home("coast", "flat", coast), home("inland", "flat", inChicago))
+	now = now.Add(time.Hour)
+	series := storage.MarketSeries{Node: "CA", Market: market.Emissions, Base: org}
+	if _, err := s.AddPrices(t.Context(), series, []storage.PricesPart{{Start: day.Start, Prices: []float64{0.25}}}); err != nil {
+		t.Fatal(err)
+	}
+	b := signals.NewPricer(10)
+	for id, want := range map[string]time.Time{"coast": now, "inland": storagetest.Start} {
+		var own *signals.Program
+		err := s.View(func(v storage.View) (err error) {
+			own, err = b.Reader(v).HomeSignal("org", id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, _ := encode(t, b, s, &own.Days(now)[0]); !e.ModificationDateTime.Equal(want) {
+			t.Errorf("the signal of %s was modified at %s, want %s", id, e.ModificationDateTime, want)
+		}
 	}
 }
 

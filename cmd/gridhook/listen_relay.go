@@ -56,17 +56,24 @@ func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
 }
 
 // relayEndpoint creates an endpoint, or takes the endpoint of --endpoint. Without a secret
-// to verify with, that endpoint gets a new secret.
+// to verify with, that endpoint gets a new secret. It must be a relay endpoint, because the
+// command removes it at the end.
 func relayEndpoint(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
-	switch {
-	case o.endpoint == "":
+	if o.endpoint == "" {
 		timeout, rate, fields := relayTimeout.Seconds(), relayRate, temporaryFields(storage.RelayURL)
 		fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
 		return c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: fields})
+	}
+	endpoint, err := c.GetEndpoint(ctx, o.endpoint)
+	switch {
+	case err != nil:
+		return endpoint, err
+	case endpoint.URL != storage.RelayURL:
+		return endpoint, usagef("--endpoint must be an endpoint of gridhook listen: the url of %s is %s, not %s", o.endpoint, plain(endpoint.URL), storage.RelayURL)
 	case o.options.Verifier == nil && !o.options.Unverified:
 		return c.RotateSecret(ctx, o.endpoint)
 	}
-	return c.GetEndpoint(ctx, o.endpoint)
+	return endpoint, nil
 }
 
 // relayLoop listens at an endpoint and responds to its requests.

@@ -15,18 +15,21 @@ import (
 
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // relayServer relays one webhook to each client that listens.
 type relayServer struct {
 	*httptest.Server
+	// url is the URL of the endpoint.
+	url     string
 	webhook events.RelayRequest
 	// called receives each other operation with its body.
 	called chan [2]string
 }
 
 func newRelayServer(t *testing.T, webhook events.RelayRequest) *relayServer {
-	s := &relayServer{webhook: webhook, called: make(chan [2]string, 16)}
+	s := &relayServer{url: storage.RelayURL, webhook: webhook, called: make(chan [2]string, 16)}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -37,7 +40,7 @@ func (s *relayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if operation != "listen" {
 		body, _ := io.ReadAll(r.Body) // a part fails the test
 		s.called <- [2]string{operation, string(body)}
-		_, _ = io.WriteString(w, strings.Replace(endpointJSON, "{", `{"secret":"`+hookSecret+`",`, 1))
+		_, _ = io.WriteString(w, `{"id":"ep_1","secret":"`+hookSecret+`","url":"`+s.url+`"}`)
 		return
 	}
 	lines := json.NewEncoder(w)
@@ -109,7 +112,7 @@ func TestListen_Relay(t *testing.T) {
 			"REFUSED", "verified\n",
 		},
 		"continued": {
-			webhook, []string{"--endpoint", "ep_1"}, "rotate_secret", "{}",
+			webhook, []string{"--endpoint", "ep_1"}, "get", "{}",
 			`{"id":"r_1","status":204,"retryAfter":"","body":""}`, "verified\n", "REFUSED",
 		},
 	} {
@@ -118,6 +121,11 @@ func TestListen_Relay(t *testing.T) {
 			stop := listeningByRelay(t, append([]string{"--api-url", s.URL, "--api-key", "ghk_key_1_s"}, tt.args...)...)
 			if got := <-s.called; got[0] != tt.first || !sameJSON(t, got[1], tt.body) {
 				t.Errorf("it begins with %q", got)
+			}
+			if tt.first == "get" {
+				if got := <-s.called; got[0] != "rotate_secret" {
+					t.Errorf("it continues with %q", got)
+				}
 			}
 			if got := <-s.called; got[0] != "respond" || !sameJSON(t, got[1], tt.response) {
 				t.Errorf("it responds %q", got)
@@ -130,5 +138,29 @@ func TestListen_Relay(t *testing.T) {
 				t.Errorf("output\n%s", said)
 			}
 		})
+	}
+}
+
+// TestListen_RelayRefusesEndpoint keeps an endpoint with another URL, and its secret.
+func TestListen_RelayRefusesEndpoint(t *testing.T) {
+	s := newRelayServer(t, events.RelayRequest{})
+	s.url = "https://example.com/h"
+	for want, args := range map[string][]string{
+		"the url of ep_1 is https://example.com/h": {},
+		"public-url": {"--public-url", "https://tunnel.example"},
+	} {
+		var out, errs strings.Builder
+		g := &globals{out: &out, err: &errs, environ: []string{contextsEnv + "=" + filepath.Join(t.TempDir(), "none")}}
+		args = append([]string{"listen", "--api-url", s.URL, "--api-key", "ghk_key_1_s", "--endpoint", "ep_1"}, args...)
+		if code := g.execute(t.Context(), args); code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("exit %d, want %d and %q:\n%s", code, exitUsage, want, errs.String())
+		}
+	}
+	s.Close()
+	close(s.called)
+	for got := range s.called {
+		if got[0] != "get" {
+			t.Errorf("it calls %s", got[0])
+		}
 	}
 }

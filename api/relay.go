@@ -16,8 +16,9 @@ import (
 
 // Relay connects the clients that listen at relay endpoints with the workers.
 type Relay interface {
-	// ListenRelay receives the requests to an endpoint. Errors: storage.ErrUnavailable.
-	ListenRelay(org, endpointID string) (events.RelaySubscription, error)
+	// ListenRelay receives the requests to an endpoint. ctx needs a deadline. Errors:
+	// storage.ErrUnavailable.
+	ListenRelay(ctx context.Context, org, endpointID string) (events.RelaySubscription, error)
 	// RespondRelay passes on a client's response. Errors: storage.ErrUnavailable.
 	RespondRelay(org, endpointID string, r events.RelayResponse) error
 }
@@ -47,7 +48,7 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 	if err := s.relayClients.add(c.Org); err != nil {
 		return nil, err
 	}
-	subscription, err := s.Relay.ListenRelay(c.Org, c.ID)
+	subscription, err := s.Relay.ListenRelay(ctx, c.Org, c.ID)
 	if err != nil {
 		s.relayClients.remove(c.Org)
 		return nil, err
@@ -108,11 +109,10 @@ func (l *relayStream) close() {
 // idleLine says that there is no request.
 var idleLine = []byte(`{"request":null}`)
 
-// Run implements rest.Stream.
+// Run implements rest.Stream. When the stream's time ends, it writes what it has received.
 func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 	defer l.close()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(l.seconds)*time.Second)
-	defer cancel()
+	defer time.AfterFunc(time.Duration(l.seconds)*time.Second, l.subscription.Drain).Stop()
 	for line := idleLine; l.allowed() && write(line) == nil; {
 		waiting, stop := context.WithTimeout(ctx, relayBeat)
 		next, err := l.subscription.Next(waiting)

@@ -17,11 +17,12 @@ import (
 // briefRelay ends each stream after its first line.
 type briefRelay struct{ api.Relay }
 
-func (briefRelay) ListenRelay(string, string) (events.RelaySubscription, error) { return ended{}, nil }
+func (briefRelay) ListenRelay(context.Context, string, string) (events.RelaySubscription, error) { return ended{}, nil }
 
 type ended struct{}
 
 func (ended) Next(context.Context) ([]byte, error) { return nil, io.EOF }
+func (ended) Drain()                               {}
 func (ended) Close()                               {}
 
 // newRelay creates a relay endpoint.

@@ -53,7 +53,7 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 		s.relayClients.remove(c.Org)
 		return nil, err
 	}
-	_, err = storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(*storage.WebhookEndpoint) error { return nil })
+	err = s.Store.Touch(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
 	stream := &relayStream{server: s, call: c, subscription: subscription, seconds: in.Seconds}
 	if err != nil {
 		stream.close()

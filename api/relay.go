@@ -129,20 +129,24 @@ func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 }
 
 // allowed reports whether the client may still listen: the endpoint may be deleted, the
-// key revoked, or the organization suspended.
+// key revoked, an organization suspended, or a child organization taken from its parent.
 func (l *relayStream) allowed() bool {
 	s, c := l.server, l.call
-	if s.relayOf(c) != nil {
+	if s.relayOf(c) != nil || s.rest.MayActFor(&c.Caller, c.Org) != nil {
 		return false
 	}
-	if c.Key == nil {
-		return true // the operator's key
+	switch {
+	case c.KeyID == storage.BootstrapKeyID:
+		return true // the configured key, which does not change
+	case c.Operator:
+		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))
+		return err == nil && key.Live(s.Now()) && key.Role.Includes(storage.RoleOperate)
 	}
-	key, err := storage.Get[storage.Key](s.Store, storage.Ref{Kind: storage.KindKey, Org: c.Key.OrganizationID, ID: c.Key.ID})
 	suspended := true
+	key, err := storage.Get[storage.Key](s.Store, c.Key.Ref())
 	if err == nil {
 		err = s.Store.View(func(v storage.View) (err error) {
-			suspended, err = storage.IsSuspended(v, c.Org)
+			suspended, err = storage.IsSuspended(v, key.OrganizationID)
 			return err
 		})
 	}

@@ -10,9 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -162,5 +165,100 @@ func TestListen_RelayRefusesEndpoint(t *testing.T) {
 		if got[0] != "get" {
 			t.Errorf("it calls %s", got[0])
 		}
+	}
+}
+
+// roundTrip is a server in the memory of the test.
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+func newRelayLoop(f roundTrip) *relayLoop {
+	g := &globals{out: io.Discard, err: io.Discard}
+	return &relayLoop{g: g, endpoint: "ep_1", c: &client.Client{BaseURL: "http://gridhook.example", HTTP: &http.Client{Transport: f}}}
+}
+
+// TestRelayLoop_Overlap begins each connection before the server ends the last one.
+func TestRelayLoop_Overlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var open, began int
+		var mu sync.Mutex
+		l := newRelayLoop(func(r *http.Request) *http.Response {
+			mu.Lock()
+			defer mu.Unlock()
+			open++
+			began++
+			read, write := io.Pipe()
+			go func() {
+				beat := time.NewTicker(15 * time.Second)
+				defer beat.Stop()
+				for end := time.After(client.ListenTime); ; {
+					select {
+					case <-beat.C:
+						_, _ = io.WriteString(write, `{"request":null}`+"\n") // it fails when the client has left
+						continue
+					case <-end:
+					case <-r.Context().Done():
+					}
+					break
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if open--; open == 0 && ctx.Err() == nil {
+					t.Error("no connection is left")
+				}
+				_ = write.Close()
+			}()
+			return &http.Response{StatusCode: http.StatusOK, Body: read}
+		})
+		done := make(chan error)
+		go func() { done <- l.run(ctx) }()
+		<-time.After(time.Hour)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if want := 7; began != want {
+			t.Errorf("%d connections in an hour, want %d", began, want)
+		}
+	})
+}
+
+// TestRelayLoop_Send repeats a response that the server refuses for a time.
+func TestRelayLoop_Send(t *testing.T) {
+	for name, tt := range map[string]struct {
+		statuses []int
+		tries    int
+		took     time.Duration
+		ok       bool
+	}{
+		"at once":           {[]int{200}, 1, 0, true},
+		"the rate limit":    {[]int{429, 200}, 2, 4 * time.Second, true},
+		"a broken server":   {[]int{500, 502, 200}, 3, 2 * relayPause, true},
+		"a refusal":         {[]int{404}, 1, 0, false},
+		"until the timeout": {[]int{429, 429, 429, 429, 429, 429, 429, 429, 429}, 8, relayTimeout, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				l := newRelayLoop(func(r *http.Request) *http.Response {
+					status, body := tt.statuses[tries], "{}"
+					if tries++; status == http.StatusTooManyRequests {
+						body = `{"error_code":"RATE_LIMITED","retry_after_seconds":4}`
+					}
+					return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), relayTimeout)
+				defer cancel()
+				began := time.Now()
+				err := l.send(ctx, client.RelayResponse{ID: "r_1"})
+				if took := time.Since(began); took != tt.took || tries != tt.tries || (err == nil) != tt.ok {
+					t.Errorf("%d tries in %s, %v", tries, took, err)
+				}
+			})
+		})
 	}
 }

@@ -136,7 +136,7 @@ func (l *relayStream) allowed() bool {
 		return false
 	}
 	switch {
-	case c.KeyID == storage.BootstrapKeyID:
+	case c.Operator && c.KeyID == storage.BootstrapKeyID:
 		return true // the configured key, which does not change
 	case c.Operator:
 		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))

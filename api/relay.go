@@ -16,8 +16,9 @@ import (
 
 // Relay connects the clients that listen at relay endpoints with the workers.
 type Relay interface {
-	// ListenRelay receives the requests to an endpoint. Errors: storage.ErrUnavailable.
-	ListenRelay(org, endpointID string) (events.RelaySubscription, error)
+	// ListenRelay receives the requests to an endpoint. ctx needs a deadline. Errors:
+	// storage.ErrUnavailable.
+	ListenRelay(ctx context.Context, org, endpointID string) (events.RelaySubscription, error)
 	// RespondRelay passes on a client's response. Errors: storage.ErrUnavailable.
 	RespondRelay(org, endpointID string, r events.RelayResponse) error
 }
@@ -47,12 +48,12 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 	if err := s.relayClients.add(c.Org); err != nil {
 		return nil, err
 	}
-	subscription, err := s.Relay.ListenRelay(c.Org, c.ID)
+	subscription, err := s.Relay.ListenRelay(ctx, c.Org, c.ID)
 	if err != nil {
 		s.relayClients.remove(c.Org)
 		return nil, err
 	}
-	_, err = storage.Update(ctx, s.Store, storage.WebhookEndpointRef(c.Org, c.ID), func(*storage.WebhookEndpoint) error { return nil })
+	err = s.Store.Touch(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
 	stream := &relayStream{server: s, call: c, subscription: subscription, seconds: in.Seconds}
 	if err != nil {
 		stream.close()
@@ -108,11 +109,10 @@ func (l *relayStream) close() {
 // idleLine says that there is no request.
 var idleLine = []byte(`{"request":null}`)
 
-// Run implements rest.Stream.
+// Run implements rest.Stream. When the stream's time ends, it writes what it has received.
 func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 	defer l.close()
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(l.seconds)*time.Second)
-	defer cancel()
+	defer time.AfterFunc(time.Duration(l.seconds)*time.Second, l.subscription.Drain).Stop()
 	for line := idleLine; l.allowed() && write(line) == nil; {
 		waiting, stop := context.WithTimeout(ctx, relayBeat)
 		next, err := l.subscription.Next(waiting)
@@ -129,20 +129,24 @@ func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 }
 
 // allowed reports whether the client may still listen: the endpoint may be deleted, the
-// key revoked, or the organization suspended.
+// key revoked, an organization suspended, or a child organization taken from its parent.
 func (l *relayStream) allowed() bool {
 	s, c := l.server, l.call
-	if s.relayOf(c) != nil {
+	if s.relayOf(c) != nil || s.rest.MayActFor(&c.Caller, c.Org) != nil {
 		return false
 	}
-	if c.Key == nil {
-		return true // the operator's key
+	switch {
+	case c.Operator && c.KeyID == storage.BootstrapKeyID:
+		return true // the configured key, which does not change
+	case c.Operator:
+		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))
+		return err == nil && key.Live(s.Now()) && key.Role.Includes(storage.RoleOperate)
 	}
-	key, err := storage.Get[storage.Key](s.Store, storage.Ref{Kind: storage.KindKey, Org: c.Key.OrganizationID, ID: c.Key.ID})
 	suspended := true
+	key, err := storage.Get[storage.Key](s.Store, c.Key.Ref())
 	if err == nil {
 		err = s.Store.View(func(v storage.View) (err error) {
-			suspended, err = storage.IsSuspended(v, c.Org)
+			suspended, err = storage.IsSuspended(v, key.OrganizationID)
 			return err
 		})
 	}

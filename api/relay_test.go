@@ -3,10 +3,12 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
@@ -17,11 +19,14 @@ import (
 // briefRelay ends each stream after its first line.
 type briefRelay struct{ api.Relay }
 
-func (briefRelay) ListenRelay(string, string) (events.RelaySubscription, error) { return ended{}, nil }
+func (briefRelay) ListenRelay(context.Context, string, string) (events.RelaySubscription, error) {
+	return ended{}, nil
+}
 
 type ended struct{}
 
 func (ended) Next(context.Context) ([]byte, error) { return nil, io.EOF }
+func (ended) Drain()                               {}
 func (ended) Close()                               {}
 
 // newRelay creates a relay endpoint.
@@ -32,17 +37,29 @@ func (e *env) newRelay(key string) string {
 
 // relaying serves the operations with the relay of the process.
 func (e *env) relaying() *listening {
+	return e.serve(api.Public(e.relayDeps(), rest.Options{Rate: 1e6, Burst: 1e6}))
+}
+
+// relayDeps are the dependencies of a further listener.
+func (e *env) relayDeps() api.Deps {
 	d := e.deps
 	d.Relay, d.Registerer = e.bus, nil
-	return e.serve(api.Public(d, rest.Options{Rate: 1e6, Burst: 1e6}))
+	return d
 }
 
 // listenAt begins to listen at an endpoint. The response is read up to its first line.
 func (e *env) listenAt(s *listening, key, endpoint string) (*http.Response, *bufio.Reader) {
 	e.t.Helper()
-	request, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, s.URL+endpointsPath+endpoint+"/listen", strings.NewReader(`{"seconds":600}`))
+	return e.listenWith(s, http.Header{rest.KeyHeader: {key}}, endpoint, 600)
+}
+
+// listenWith is listenAt with headers for a number of seconds.
+func (e *env) listenWith(s *listening, header http.Header, endpoint string, seconds int) (*http.Response, *bufio.Reader) {
+	e.t.Helper()
+	request, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, s.URL+endpointsPath+endpoint+"/listen", strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, seconds)))
 	must(e.t, err)
-	request.Header = http.Header{rest.KeyHeader: {key}, "Content-Type": {"application/json"}}
+	request.Header = header
+	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	must(e.t, err)
 	e.t.Cleanup(func() { _ = response.Body.Close() })
@@ -115,19 +132,99 @@ func TestRelay_Ends(t *testing.T) {
 			endpoint := e.newRelay(acme)
 			_, lines := e.listenAt(e.relaying(), acme, endpoint)
 			end(e, acme, endpoint)
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				_, _ = e.bus.Relay(ctx, "acme", endpoint, events.RelayRequest{}) // nobody responds
-			}()
-			if line, err := lines.ReadString('\n'); err != io.EOF || line != "" {
-				t.Errorf("it gets %q, %v", line, err)
-			}
-			cancel()
-			<-done
+			e.streamEnds(endpoint, lines)
 		})
 	}
+}
+
+// TestRelay_EndsForAnother checks what ends the stream of a key of another organization or
+// of the operator.
+func TestRelay_EndsForAnother(t *testing.T) {
+	for name, end := range map[string]func(e *env, id string){
+		"a revoked operator key":  func(e *env, id string) { e.operate(operatorKeysPath+id+"/revoke", "").ok(e.t) },
+		"an expired operator key": func(e *env, _ string) { e.pass(2 * time.Hour) },
+		"a suspended parent": func(e *env, _ string) {
+			e.operate("/v1/admin/organizations/bolt/update", `{"suspended":true}`).ok(e.t)
+		},
+		"a suspended child": func(e *env, _ string) {
+			e.operate("/v1/admin/organizations/acme/update", `{"suspended":true}`).ok(e.t)
+		},
+		"a child without its parent": func(e *env, _ string) {
+			e.operate("/v1/admin/organizations/bolt/update", `{"childOrganizationIds":[]}`).ok(e.t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, rest.Options{})
+			acme, bolt := e.twoTenants()
+			e.operate("/v1/admin/organizations/bolt/update", `{"childOrganizationIds":["acme"]}`).ok(t)
+			endpoint, s, id := e.newRelay(acme), e.relaying(), ""
+			if strings.HasSuffix(name, "operator key") {
+				id, bolt = e.operatorKey(storage.RoleOperate)
+				s = e.serve(api.Admin(e.relayDeps(), rest.Options{}))
+			}
+			_, lines := e.listenWith(s, http.Header{rest.KeyHeader: {bolt}, rest.OrganizationHeader: {"acme"}}, endpoint, 600)
+			end(e, id)
+			e.streamEnds(endpoint, lines)
+		})
+	}
+}
+
+// lastLine passes a request when its stream's time has ended.
+type lastLine struct {
+	api.Relay
+	lines chan []byte
+}
+
+func (l lastLine) ListenRelay(context.Context, string, string) (events.RelaySubscription, error) {
+	return l, nil
+}
+
+func (l lastLine) Next(context.Context) ([]byte, error) {
+	if line, ok := <-l.lines; ok {
+		return line, nil
+	}
+	return nil, io.EOF
+}
+
+func (l lastLine) Drain() {
+	l.lines <- []byte(`{"request":{"id":"r_1"}}`)
+	close(l.lines)
+}
+
+func (lastLine) Close() {}
+
+// TestRelay_Drains writes the requests that are pending when the time of a stream ends.
+// Listening does not count as a change of the endpoint.
+func TestRelay_Drains(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	endpoint := e.newRelay(acme)
+	d := e.relayDeps()
+	d.Relay = lastLine{lines: make(chan []byte)}
+	e.pass(time.Minute)
+	_, lines := e.listenWith(e.serve(api.Public(d, rest.Options{})), http.Header{rest.KeyHeader: {acme}}, endpoint, 1)
+	if rest, err := io.ReadAll(lines); err != nil || string(rest) != `{"request":{"id":"r_1"}}`+"\n" {
+		t.Errorf("it ends with %q, %v", rest, err)
+	}
+	if stored := e.stored(endpoint); stored.UpdatedAt != stored.CreatedAt {
+		t.Errorf("listening sets updatedAt to %s", stored.UpdatedAt)
+	}
+}
+
+// streamEnds checks that a client gets no further request.
+func (e *env) streamEnds(endpoint string, lines *bufio.Reader) {
+	e.t.Helper()
+	ctx, cancel := context.WithCancel(e.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = e.bus.Relay(ctx, "acme", endpoint, events.RelayRequest{}) // nobody responds
+	}()
+	if line, err := lines.ReadString('\n'); err != io.EOF || line != "" {
+		e.t.Errorf("it gets %q, %v", line, err)
+	}
+	cancel()
+	<-done
 }
 
 // TestRelay_Refused checks who cannot listen.

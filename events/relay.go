@@ -34,8 +34,10 @@ var ErrNoRelayClient = errors.New("no client listens at the relay endpoint: run 
 // the requests.
 type RelaySubscription interface {
 	// Next waits for the next request and returns its RelayLine as JSON. Errors: the
-	// error of ctx, storage.ErrUnavailable.
+	// error of ctx, io.EOF after Drain and the last request, storage.ErrUnavailable.
 	Next(ctx context.Context) ([]byte, error)
+	// Drain stops the subscription from receiving. Next returns the requests that are here.
+	Drain()
 	// Close ends the subscription. Requests without a response time out.
 	Close()
 }

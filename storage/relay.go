@@ -5,7 +5,10 @@ import "time"
 // RelayURL is the URL of an endpoint whose webhooks go to the client that listens at it,
 // over a connection that the client has opened. It names no host, so that it is never
 // dialed.
-const RelayURL = "relay:listen"
+const RelayURL = RelayScheme + ":listen"
+
+// RelayScheme is the scheme of RelayURL and of no other URL of an endpoint.
+const RelayScheme = "relay"
 
 // RelayRetention is how long a relay endpoint remains after a client last began to listen.
 const RelayRetention = time.Hour
@@ -14,7 +17,7 @@ const RelayRetention = time.Hour
 func (e *EndpointSettings) IsRelay() bool { return e.URL == RelayURL }
 
 // UnusedRelays returns the relay endpoints whose retention has passed. Beginning to listen
-// updates an endpoint.
+// touches an endpoint.
 func UnusedRelays(v View, now time.Time) (unused []Ref, err error) {
 	for r, err := range LiveEverywhere(v, KindWebhookEndpoint) {
 		if err != nil {

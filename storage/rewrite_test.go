@@ -82,3 +82,32 @@ func TestRewrite_AllOrNothing(t *testing.T) {
 		t.Errorf("%d writes", n)
 	}
 }
+
+// TestTouch changes the time and the revision of a record, and nothing in the entity.
+func TestTouch(t *testing.T) {
+	s, _, _, c := newStore(t)
+	upsert(t, s, "created", home("a", "One"))
+	ref := storage.HomeRef("org", "a")
+	before, created := getHome(t, s, "a"), c.now
+	c.now = c.now.Add(time.Minute)
+	if err := s.Touch(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	if got := getHome(t, s, "a"); got.Name != "One" || !got.UpdatedAt.Equal(created) || got.CreatedAt != before.CreatedAt {
+		t.Errorf("it is %+v, was %+v", got, before)
+	}
+	err := s.View(func(v storage.View) error {
+		for r, err := range storage.LiveEverywhere(v, storage.KindHome) {
+			if err != nil || !r.At.Equal(c.now) {
+				t.Errorf("the record is of %s, want %s; %v", r.At, c.now, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Touch(t.Context(), storage.HomeRef("org", "none")); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("a missing home: %v", err)
+	}
+}

@@ -230,6 +230,21 @@ func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 	return e, err
 }
 
+// Touch stores an entity again. Its record gets the present time and a new revision, and
+// its updatedAt remains. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+func (s *Store) Touch(ctx context.Context, ref Ref) error {
+	return s.retry(ctx, func() error {
+		current, err := s.current(ref)
+		if err != nil {
+			return err
+		}
+		if !current.live() {
+			return &NotFoundError{ref}
+		}
+		return s.append(ctx, Write{Ref: ref, Expect: current.Revision, First: current.First, At: s.Now(), Value: current.Value, over: true})
+	})
+}
+
 // retry repeats a write after a conflict, up to 5 attempts in total. Before each retry it
 // waits until reads include the other write.
 func (s *Store) retry(ctx context.Context, write func() error) (err error) {

@@ -21,19 +21,18 @@ type RelayRequest = events.RelayRequest
 // RelayResponse is the response to a RelayRequest.
 type RelayResponse = events.RelayResponse
 
-const (
-	// listenSeconds is how long one connection listens.
-	listenSeconds = 600
-	// listenSilence is the time without a line, three times the server's interval, after
-	// which a connection counts as broken.
-	listenSilence = 45 * time.Second
-)
+// ListenTime is how long one connection of ListenEndpoint listens.
+const ListenTime = 10 * time.Minute
+
+// listenSilence is the time without a line, three times the server's interval, after which
+// a connection counts as broken.
+const listenSilence = 45 * time.Second
 
 // streamHTTP has no timeout, because a response goes on for minutes.
 var streamHTTP = &http.Client{}
 
 // ListenEndpoint receives the requests to an endpoint whose URL is relay:listen, over one
-// connection of ten minutes. It calls each for each request, and with nil when the
+// connection of ListenTime. It calls each for each request, and with nil when the
 // connection is established or idle. Respond to each request with RespondEndpoint. It
 // returns nil when the server ends the connection.
 func (c *Client) ListenEndpoint(ctx context.Context, id string, each func(*RelayRequest)) error {
@@ -42,7 +41,7 @@ func (c *Client) ListenEndpoint(ctx context.Context, id string, each func(*Relay
 	silence := time.AfterFunc(listenSilence, func() { cancel(fmt.Errorf("the connection was silent for %s", listenSilence)) })
 	defer silence.Stop()
 	path := endpointPath(id, "listen")
-	request, err := c.request(ctx, path, jsonType, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, listenSeconds)))
+	request, err := c.request(ctx, path, jsonType, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, int(ListenTime.Seconds()))))
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,7 @@ func newListenCommand(g *globals) *cobra.Command {
 	flags.Var(&l.options.Faults.Hang, "hang", "share of deliveries without a response, such as 0.01 or 1%")
 	flags.DurationVar(&l.options.Faults.Slow, "slow", 0, "additional delay of every response, such as 2s")
 	flags.StringVar(&l.folder, "save", "", "`folder` for the last request of each message, for gridhook verify")
+	cmd.MarkFlagsMutuallyExclusive("endpoint", "public-url")
 	secrets.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if l.options.Verifier, err = secrets.verifier(g); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,8 +22,11 @@ const (
 	// relayRate is the number of deliveries a second from each worker. Each response is a
 	// request, which counts against the rate limit of the key.
 	relayRate = 25.0
-	// relayPause is the pause before the next connection after a connection broke.
+	// relayPause is the pause before the next connection after a connection broke, and the
+	// shortest pause before a response is sent again.
 	relayPause = time.Second
+	// relayOverlap is how long before the end of a connection the next connection begins.
+	relayOverlap = 5 * time.Second
 )
 
 // temporaryFields are the settings of the command's endpoint at a URL.
@@ -56,17 +60,24 @@ func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
 }
 
 // relayEndpoint creates an endpoint, or takes the endpoint of --endpoint. Without a secret
-// to verify with, that endpoint gets a new secret.
+// to verify with, that endpoint gets a new secret. It must be a relay endpoint, because the
+// command removes it at the end.
 func relayEndpoint(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
-	switch {
-	case o.endpoint == "":
+	if o.endpoint == "" {
 		timeout, rate, fields := relayTimeout.Seconds(), relayRate, temporaryFields(storage.RelayURL)
 		fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
 		return c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: fields})
+	}
+	endpoint, err := c.GetEndpoint(ctx, o.endpoint)
+	switch {
+	case err != nil:
+		return endpoint, err
+	case endpoint.URL != storage.RelayURL:
+		return endpoint, usagef("--endpoint must be an endpoint of gridhook listen: the url of %s is %s, not %s", o.endpoint, plain(endpoint.URL), storage.RelayURL)
 	case o.options.Verifier == nil && !o.options.Unverified:
 		return c.RotateSecret(ctx, o.endpoint)
 	}
-	return c.GetEndpoint(ctx, o.endpoint)
+	return endpoint, nil
 }
 
 // relayLoop listens at an endpoint and responds to its requests.
@@ -75,24 +86,35 @@ type relayLoop struct {
 	c         *client.Client
 	endpoint  string
 	r         *receiver.Receiver
-	announced bool
+	announced sync.Once
 }
 
-// run listens over one connection after another until ctx ends or the server refuses.
+// run listens over one connection after another until ctx ends or the server refuses. The
+// connections overlap, so that an attempt always finds a client.
 func (l *relayLoop) run(ctx context.Context) error {
-	responding, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(ctx)
 	var requests errgroup.Group
 	requests.SetLimit(relayAtOnce)
 	defer requests.Wait() //nolint:errcheck // they return no errors
+	var connections sync.WaitGroup
+	defer connections.Wait()
 	defer stop()
 	for ctx.Err() == nil {
-		began := time.Now()
-		err := l.c.ListenEndpoint(ctx, l.endpoint, func(request *client.RelayRequest) {
-			l.announce()
-			if request != nil {
-				requests.Go(func() error { l.respond(responding, request); return nil })
-			}
+		began, ended := time.Now(), make(chan error, 1)
+		connections.Go(func() {
+			ended <- l.c.ListenEndpoint(ctx, l.endpoint, func(request *client.RelayRequest) {
+				l.announced.Do(l.announce)
+				if request != nil {
+					requests.Go(func() error { l.respond(ctx, request); return nil })
+				}
+			})
 		})
+		var err error
+		select {
+		case err = <-ended:
+		case <-time.After(client.ListenTime - relayOverlap):
+			continue
+		}
 		switch {
 		case ctx.Err() != nil, err == nil && time.Since(began) > relayPause: // the end of a connection's time
 			continue
@@ -110,12 +132,8 @@ func (l *relayLoop) run(ctx context.Context) error {
 	return nil
 }
 
-// announce says once that the command listens, and how to continue after a kill.
+// announce says that the command listens, and how to continue after a kill.
 func (l *relayLoop) announce() {
-	if l.announced {
-		return
-	}
-	l.announced = true
 	say(l.g.err, "listening at the temporary endpoint %s of %s; stop with Ctrl-C\n", l.endpoint, l.g.server())
 	say(l.g.err, "to continue after an interruption: gridhook listen%s --endpoint %s\n", l.g.orgFlag(), l.endpoint)
 }
@@ -127,9 +145,29 @@ func (l *relayLoop) respond(ctx context.Context, request *client.RelayRequest) {
 	defer cancel()
 	response, responds, err := l.r.Relayed(ctx, request)
 	if err == nil && responds {
-		err = l.c.RespondEndpoint(ctx, l.endpoint, response)
+		err = l.send(ctx, response)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		say(l.g.err, "response not sent: %v\n", err)
+	}
+}
+
+// send sends a response. It retries until ctx ends, because a webhook that was handled
+// would otherwise be repeated.
+func (l *relayLoop) send(ctx context.Context, response client.RelayResponse) error {
+	for {
+		err := l.c.RespondEndpoint(ctx, l.endpoint, response)
+		if err == nil || !temporary(err) {
+			return err
+		}
+		pause := relayPause
+		if refused, ok := errors.AsType[*client.Error](err); ok {
+			pause = max(pause, time.Duration(refused.RetryAfterSeconds)*time.Second)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
 	}
 }

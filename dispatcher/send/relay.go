@@ -19,7 +19,7 @@ type Relay interface {
 
 // do makes a request by HTTP, or passes it to a listening client.
 func (s *Sender) do(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) (*httpclient.Response, error) {
-	if d.URL.String() == storage.RelayURL {
+	if d.URL.Scheme == storage.RelayScheme {
 		return s.relay(ctx, d, r)
 	}
 	return d.target(s.client).Do(ctx, r, &a.Timing)

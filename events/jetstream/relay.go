@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
@@ -38,7 +39,8 @@ func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.Relay
 		return response, fmt.Errorf("the request has %d bytes for the relay, more than %d, the largest message of NATS", len(data), most)
 	}
 	reply := c.relaySubject(relayResponsePrefix, org, endpointID) + "." + r.ID
-	sub, err := c.nc.SubscribeSync(reply)
+	replies := make(chan *nats.Msg, 1) // SubscribeSync allocates half a megabyte for its channel
+	sub, err := c.nc.ChanSubscribe(reply, replies)
 	if err != nil {
 		return response, fmt.Errorf("%w: subscribe to the response: %w", storage.ErrUnavailable, err)
 	}
@@ -46,15 +48,19 @@ func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.Relay
 	if err := c.nc.PublishRequest(c.relaySubject(relayRequestPrefix, org, endpointID), reply, data); err != nil {
 		return response, fmt.Errorf("%w: publish the request: %w", storage.ErrUnavailable, err)
 	}
-	m, err := sub.NextMsgWithContext(ctx)
-	switch {
-	case errors.Is(err, nats.ErrNoResponders):
-		return response, events.ErrNoRelayClient
-	case err != nil:
-		return response, err
+	select {
+	case m := <-replies:
+		if len(m.Data) == 0 && m.Header.Get("Status") == noResponders {
+			return response, events.ErrNoRelayClient
+		}
+		return response, json.Unmarshal(m.Data, &response)
+	case <-ctx.Done():
+		return response, ctx.Err()
 	}
-	return response, json.Unmarshal(m.Data, &response)
 }
+
+// noResponders is the status of the server's reply to a request that nobody receives.
+const noResponders = "503"
 
 // RespondRelay passes a client's response to the worker that waits for it. A response that
 // is too late has no effect. Errors: storage.ErrUnavailable.
@@ -69,20 +75,23 @@ const (
 	relayBytes    = 4 << 20
 )
 
-// ListenRelay receives the requests to a relay endpoint. Errors: storage.ErrUnavailable.
-func (c *Conn) ListenRelay(org, endpointID string) (events.RelaySubscription, error) {
+// ListenRelay receives the requests to a relay endpoint. ctx needs a deadline. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) ListenRelay(ctx context.Context, org, endpointID string) (events.RelaySubscription, error) {
 	subject := c.relaySubject(relayRequestPrefix, org, endpointID)
 	sub, err := c.nc.QueueSubscribeSync(subject, "clients")
-	if err == nil {
-		err = sub.SetPendingLimits(relayMessages, relayBytes)
-	}
-	if err == nil {
-		err = c.nc.Flush() // from now on the server knows the subscription
-	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: subscribe to relayed requests: %w", storage.ErrUnavailable, err)
 	}
-	return &relaySubscription{sub}, nil
+	l := &relaySubscription{sub}
+	if err = sub.SetPendingLimits(relayMessages, relayBytes); err == nil {
+		err = c.nc.FlushWithContext(ctx) // from now on the server knows the subscription
+	}
+	if err != nil {
+		l.Close() // otherwise it would take requests from the clients that listen
+		return nil, fmt.Errorf("%w: subscribe to relayed requests: %w", storage.ErrUnavailable, err)
+	}
+	return l, nil
 }
 
 // relaySubscription is the subscription of one client.
@@ -98,11 +107,16 @@ func (l *relaySubscription) Next(ctx context.Context) ([]byte, error) {
 			return m.Data, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, nats.ErrBadSubscription): // drained
+			return nil, io.EOF
 		default:
 			return nil, fmt.Errorf("%w: receive a relayed request: %w", storage.ErrUnavailable, err)
 		}
 	}
 }
+
+// Drain implements events.RelaySubscription.
+func (l *relaySubscription) Drain() { _ = l.sub.Drain() } // it fails only with the connection, which ends the subscription
 
 // Close implements events.RelaySubscription.
 func (l *relaySubscription) Close() { _ = l.sub.Unsubscribe() } // it fails only with the connection, which ends the subscription

@@ -31,7 +31,7 @@ func TestRelays_Unused(t *testing.T) {
 			return n
 		}
 		pass(50 * minute)
-		if _, err := storage.Update(t.Context(), w.store, storage.WebhookEndpointRef("org", "relay"), func(*storage.WebhookEndpoint) error { return nil }); err != nil {
+		if err := w.store.Touch(t.Context(), storage.WebhookEndpointRef("org", "relay")); err != nil {
 			t.Fatal(err)
 		}
 		pass(55 * minute)

@@ -87,7 +87,7 @@ func mayTrigger(c *rest.Caller) bool {
 // shownHeaders returns the headers of a request. It masks the values that the partner
 // gave.
 func shownHeaders(e *storage.WebhookEndpoint, signed map[string]string, sign bool) map[string]string {
-	shown := map[string]string{"Content-Type": "application/json", "User-Agent": "Gridhook/1.0"}
+	shown := map[string]string{"Content-Type": "application/json", "User-Agent": events.UserAgent}
 	for name, value := range maskedHeaders(e) {
 		shown[name] = value
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/base32"
 )
 
+// UserAgent is the User-Agent of every webhook.
+const UserAgent = "Gridhook/1.0"
+
 // crockford is the alphabet of ULIDs.
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 

@@ -180,7 +180,7 @@ func (s *Registry) Down(now time.Time) (down int) {
 // Each has some 150 bytes.
 const maxReported = 4096
 
-// OpenBreakers lists the breakers that are not closed, those of endpoints first.
+// OpenBreakers lists the breakers that are not closed. Endpoints come first.
 func (s *Registry) OpenBreakers() (list []events.OpenBreaker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
 )
@@ -57,7 +58,7 @@ func Open(v *vault.Vault, r storage.Record) (*Target, error) {
 func open(v *vault.Vault, stored storage.WebhookEndpoint, revision uint64) (t *Target, err error) {
 	t = &Target{WebhookEndpoint: stored, revision: revision}
 	d := &send.Destination{
-		Header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Gridhook/1.0"}},
+		Header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {events.UserAgent}},
 		Timeout: time.Duration(stored.TimeoutSeconds * float64(time.Second)), EndpointID: stored.ID,
 		Organization: stored.OrganizationID, Protocol: protocols[stored.HTTPVersion],
 	}

@@ -98,16 +98,20 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 // recount updates the number and the size of an organization's live records. The zero
 // Record stands for none.
 func recount(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
-	live := map[bool]int64{true: 1}
-	if n := live[after.Size() > 0] - live[before.Size() > 0]; n != 0 {
+	was, is := before.Size(), after.Size()
+	if was == is {
+		return nil
+	}
+	if was == 0 || is == 0 { // the size of a live record is never 0
+		n := int64(1)
+		if is == 0 {
+			n = -1
+		}
 		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, n); err != nil {
 			return err
 		}
 	}
-	if n := after.Size() - before.Size(); n != 0 {
-		return add(tx, sizeKey(ref.Org), countsBucket, n)
-	}
-	return nil
+	return add(tx, sizeKey(ref.Org), countsBucket, is-was)
 }
 
 // stored returns the record of an entity. found is false if there is none.

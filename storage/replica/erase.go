@@ -58,7 +58,7 @@ func marked(bucket *bbolt.Bucket, kind storage.Kind, mark string) (keys [][]byte
 	return keys
 }
 
-// remove removes a record and what is derived from it.
+// remove removes a record with its expiry, owner and count.
 func remove(tx *bbolt.Tx, ref storage.Ref) error {
 	rec, _, err := stored(tx, ref)
 	if err != nil {

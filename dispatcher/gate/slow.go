@@ -130,8 +130,11 @@ func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 		return false
 	}
 	defer e.gate.waiting.Release(1)
-	long := time.AfterFunc(e.slow.hold(), free)
-	defer long.Stop()
+	if hold := e.slow.hold(); hold > 0 {
+		defer time.AfterFunc(hold, free).Stop()
+	} else {
+		free()
+	}
 	for ctx.Err() == nil {
 		left := ParkAfter - e.silence()
 		if left <= 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/feed/feedtest"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -23,15 +24,15 @@ func TestAdapter_Days(t *testing.T) {
 			from string
 			days int
 		}{{"2026-07-01", 1}, {"2026-03-08", 1}, {"2026-11-01", 1}, {"2026-12-01", 1}, {"2026-03-08", 2}, {"2026-07-01", 2}} {
-			if s.adapter == "csv" && day.days > 1 {
+			if s.Adapter == "csv" && day.days > 1 {
 				continue // its stand-in has separate days
 			}
 			t.Run(fmt.Sprint(name, " ", day), func(t *testing.T) {
-				data, err := s.fetch(t, day.from, day.days)
+				data, err := fetch(t, s, day.from, day.days)
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkPrices(t, data.Prices, s, s.query("", day.from, day.days))
+				checkPrices(t, new(feedtest.Market), data.Prices, s, s.Query("", day.from, day.days))
 			})
 		}
 	}
@@ -39,42 +40,42 @@ func TestAdapter_Days(t *testing.T) {
 
 // Half a day that is missing stays missing, and no other price changes.
 func TestAdapter_HalfADay(t *testing.T) {
-	unpublished = func(at time.Time) bool { return at.Hour() >= 8 && at.Hour() < 20 }
-	defer func() { unpublished = nil }()
-	for name, s := range sources() {
-		data, err := s.fetch(t, "2026-07-01", 1)
+	m := &feedtest.Market{Unpublished: func(at time.Time) bool { return at.Hour() >= 8 && at.Hour() < 20 }}
+	for name, s := range m.Sources() {
+		data, err := fetch(t, s, "2026-07-01", 1)
 		if err != nil {
 			t.Error(name, err)
 			continue
 		}
-		checkPrices(t, data.Prices, s, s.query("", "2026-07-01", 1))
+		checkPrices(t, m, data.Prices, s, s.Query("", "2026-07-01", 1))
 	}
 }
 
 // Of two prices of an interval the later in the response counts, also on a day of 23 hours.
 func TestAdapter_CorrectedPrices(t *testing.T) {
-	for name, s := range sources() {
-		if s.adapter == "miso" {
-			continue // its file has one column for each hour
+	m := new(feedtest.Market)
+	for name, s := range m.Sources() {
+		if s.Adapter == "miso" {
+			continue // its file has one column for each hour: a correction is a new file
 		}
 		for _, day := range []string{"2026-07-01", "2026-03-08"} {
-			corrects = true
-			data, err := s.fetch(t, day, 1)
-			corrects = false
+			m.Corrects = true
+			data, err := fetch(t, s, day, 1)
+			m.Corrects = false
 			if err != nil {
 				t.Error(name, day, err)
 				continue
 			}
-			checkPrices(t, data.Prices, s, s.query("", day, 1))
+			checkPrices(t, m, data.Prices, s, s.Query("", day, 1))
 		}
 	}
 }
 
 // checkPrices expects each interval of a query with its published price.
-func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
+func checkPrices(t *testing.T, m *feedtest.Market, prices []feed.Prices, s feedtest.Source, q *feed.Query) {
 	t.Helper()
-	got, step := map[time.Time]float64{}, s.step
-	if s.adapter == "csv" {
+	got, step := map[time.Time]float64{}, s.Step
+	if s.Adapter == "csv" {
 		step = 0 // its source has no stepMinutes
 	}
 	for _, p := range prices {
@@ -86,10 +87,10 @@ func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 		}
 	}
 	want := 0
-	instants(q.From, q.To, s.step, func(at time.Time) {
+	m.Instants(q.From, q.To, s.Step, func(at time.Time) {
 		want++
-		if price, ok := got[at]; !ok || math.Abs(price-worth(at)) > 1e-9 {
-			t.Errorf("%v: %v, %v, want %v", at, price, ok, worth(at))
+		if price, ok := got[at]; !ok || math.Abs(price-m.Price(at)) > 1e-9 {
+			t.Errorf("%v: %v, %v, want %v", at, price, ok, m.Price(at))
 		}
 	})
 	if len(got) != want {
@@ -101,14 +102,14 @@ func checkPrices(t *testing.T, prices []feed.Prices, s source, q *feed.Query) {
 func TestAdapter_LongSpan(t *testing.T) {
 	for _, name := range []string{"caiso", "pjm", "gridx"} {
 		s := sources()[name]
-		data, err := s.fetch(t, "2026-03-01", 60)
+		data, err := fetch(t, s, "2026-03-01", 60)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		if len(data.Prices) < 2 {
 			t.Errorf("%s: %d responses", name, len(data.Prices))
 		}
-		checkPrices(t, data.Prices, s, s.query("", "2026-03-01", 60))
+		checkPrices(t, new(feedtest.Market), data.Prices, s, s.Query("", "2026-03-01", 60))
 	}
 }
 
@@ -119,8 +120,8 @@ func TestAdapter_NoData(t *testing.T) {
 		`{"message": "internal error", "code": 500}`, `"error"`, "null", "{", "PK\x03\x04", `<?xml version="1.0"?><Error><Code>500</Code></Error>`,
 	} {
 		for name, s := range sources() {
-			s.serve = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
-			if data, err := s.fetch(t, "2026-07-01", 1); err == nil {
+			s.Serve = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+			if data, err := fetch(t, s, "2026-07-01", 1); err == nil {
 				t.Errorf("%s: %q is %+v", name, body, data)
 			} else if !errors.Is(err, feed.ErrResponse) {
 				t.Errorf("%s: %v", name, err)
@@ -137,8 +138,8 @@ func TestAdapter_TooManyValues(t *testing.T) {
 		"midas": "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>",
 	} {
 		s := sources()[name]
-		adapter, _ := feed.ByName(s.adapter)
-		_, err := adapter.Read(s.query("http://source", "2026-07-01", 1), response("http://source", body))
+		adapter, _ := feed.ByName(s.Adapter)
+		_, err := adapter.Read(s.Query("http://source", "2026-07-01", 1), response("http://source", body))
 		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "has more than 2000000 values") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -156,7 +157,7 @@ func TestCSV_LocalTimes(t *testing.T) {
 		{"INTERVALSTARTTIME_GMT", "2026-07-01T05:00", "2026-07-01T05:00Z"},
 	} {
 		s := sources()["csv"] // of New York
-		s.parameters = map[string]string{"node": "A"}
+		s.Parameters = map[string]string{"node": "A"}
 		data, err := readOne(s, "", tt.column+",price_usd_mwh\n"+tt.time+",10\n")
 		expect(t, tt.column, data, err, map[string]float64{tt.want: 0.01})
 	}
@@ -166,7 +167,7 @@ func TestCSV_LocalTimes(t *testing.T) {
 func TestCSV_Step(t *testing.T) {
 	for minutes, want := range map[string]time.Duration{"": 0, "15": 15 * time.Minute} {
 		s := sources()["csv"]
-		s.parameters = map[string]string{"node": "A", "stepMinutes": minutes}
+		s.Parameters = map[string]string{"node": "A", "stepMinutes": minutes}
 		data, err := readOne(s, "", "start,price_usd_mwh\n2026-07-01T05:00Z,10\n")
 		if err != nil || data.Prices[0].Step != want {
 			t.Errorf("stepMinutes %q: %+v, %v", minutes, data.Prices, err)
@@ -189,7 +190,7 @@ func TestCSV_Fields(t *testing.T) {
 		{"", "", "", "CA", "EMISSIONS", "unit: g/kWh"},
 		{"t", "p", "g/kWh", "A", "EMISSIONS", `node: "A" is not a grid region`},
 	} {
-		q := sources()["csv"].query("http://source", "2026-07-01", 1)
+		q := sources()["csv"].Query("http://source", "2026-07-01", 1)
 		q.Parameters = map[string]string{"node": tt.node, "market": tt.market, "timeField": tt.time, "priceField": tt.price, "unit": tt.unit}
 		if _, err := adapter.Requests(q); (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v", tt, err)
@@ -201,21 +202,21 @@ func TestCSV_Fields(t *testing.T) {
 // address is used as it is.
 func TestAdapter_Address(t *testing.T) {
 	for name, s := range sources() {
-		if s.adapter == "ercot" {
+		if s.Adapter == "ercot" {
 			continue // its first request has the address of the token service
 		}
-		adapter, _ := feed.ByName(s.adapter)
-		s.secret = "token"
+		adapter, _ := feed.ByName(s.Adapter)
+		s.Secret = "token"
 		first := func(address string) string {
 			t.Helper()
-			requests, err := adapter.Requests(s.query(address, "2026-07-01", 1))
+			requests, err := adapter.Requests(s.Query(address, "2026-07-01", 1))
 			if err != nil {
 				t.Fatal(name, err)
 			}
 			return requests[0].URL
 		}
 		plain := first("http://source/api")
-		if s.adapter == "csv" || s.adapter == "json" {
+		if s.Adapter == "csv" || s.Adapter == "json" {
 			if got := first("http://source/api/?k=1"); got != "http://source/api/?k=1" {
 				t.Errorf("%s: %s", name, got)
 			}
@@ -247,7 +248,7 @@ func TestCSV_OtherSeries(t *testing.T) {
 		{"another market only", header + "2026-07-01T05:00Z,20,A,RTM\n", "", "it has REAL_TIME prices of A", nil},
 	} {
 		s := sources()["csv"]
-		s.parameters = map[string]string{"node": "A", "nodeField": tt.nodeField}
+		s.Parameters = map[string]string{"node": "A", "nodeField": tt.nodeField}
 		data, err := readOne(s, "", tt.body)
 		if tt.err != "" {
 			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
@@ -280,7 +281,7 @@ func TestJSON_Depth(t *testing.T) {
 		{"names that add up", nested(9, strings.Repeat("b", 60)), true},
 	} {
 		s := sources()["json"]
-		s.parameters = map[string]string{"node": "A", "timeField": "t", "priceField": "p", "unit": "$/kWh"}
+		s.Parameters = map[string]string{"node": "A", "timeField": "t", "priceField": "p", "unit": "$/kWh"}
 		_, err := readOne(s, "", tt.body)
 		if refused := err != nil && strings.Contains(err.Error(), "at most 16 levels"); refused != tt.refused {
 			t.Errorf("%s: %v", tt.name, err)
@@ -291,25 +292,25 @@ func TestJSON_Depth(t *testing.T) {
 // An operator's file of the wrong day, node or without the asked values is refused.
 func TestAdapter_OtherNode(t *testing.T) {
 	for name, s := range sources() {
-		parameter := map[string]string{"gridx": "circuit", "midas": "rin", "openadr3": "program"}[s.adapter]
+		parameter := map[string]string{"gridx": "circuit", "midas": "rin", "openadr3": "program"}[s.Adapter]
 		if parameter == "" {
 			parameter = "node"
 		}
-		if s.adapter == "comed" || s.adapter == "json" {
+		if s.Adapter == "comed" || s.Adapter == "json" {
 			continue // their responses have no node
 		}
-		serve, asked := s.serve, s.parameters[parameter]
-		s.parameters = map[string]string{}
-		for key, value := range sources()[name].parameters {
-			s.parameters[key] = value
+		serve, asked := s.Serve, s.Parameters[parameter]
+		s.Parameters = map[string]string{}
+		for key, value := range sources()[name].Parameters {
+			s.Parameters[key] = value
 		}
-		s.parameters[parameter] = "OTHER"
-		s.serve = func(w http.ResponseWriter, r *http.Request) {
+		s.Parameters[parameter] = "OTHER"
+		s.Serve = func(w http.ResponseWriter, r *http.Request) {
 			r.URL.RawQuery = strings.ReplaceAll(r.URL.RawQuery, "OTHER", strings.ReplaceAll(asked, " ", "+"))
 			r.URL.Path = strings.ReplaceAll(r.URL.Path, "OTHER", asked)
 			serve(w, r)
 		}
-		if data, err := s.fetch(t, "2026-07-01", 1); !errors.Is(err, feed.ErrResponse) {
+		if data, err := fetch(t, s, "2026-07-01", 1); !errors.Is(err, feed.ErrResponse) {
 			t.Errorf("%s: %d prices, %v", name, len(data.Prices), err)
 		}
 	}
@@ -317,25 +318,25 @@ func TestAdapter_OtherNode(t *testing.T) {
 
 func TestAdapter_OtherDay(t *testing.T) {
 	for name, s := range sources() {
-		adapter, _ := feed.ByName(s.adapter)
-		old := s.query("http://source", "2026-07-01", 1)
-		serve := s.serve
+		adapter, _ := feed.ByName(s.Adapter)
+		old := s.Query("http://source", "2026-07-01", 1)
+		serve := s.Serve
 		var bodies [][]byte
-		s.serve = func(w http.ResponseWriter, r *http.Request) {
+		s.Serve = func(w http.ResponseWriter, r *http.Request) {
 			copied := &copyWriter{ResponseWriter: w}
 			serve(copied, r)
 			bodies = append(bodies, copied.body)
 		}
-		if _, err := s.fetch(t, "2026-07-01", 1); err != nil {
+		if _, err := fetch(t, s, "2026-07-01", 1); err != nil {
 			t.Fatal(name, err)
 		}
 		old.From, old.To = old.From.AddDate(0, 0, 60), old.To.AddDate(0, 0, 60)
-		if s.adapter == "openadr3" || s.adapter == "json" || s.adapter == "csv" || s.adapter == "midas" {
+		if s.Adapter == "openadr3" || s.Adapter == "json" || s.Adapter == "csv" || s.Adapter == "midas" {
 			continue // their responses have many days
 		}
 		request, _ := adapter.Requests(old)
 		data, err := adapter.Read(old, &feed.Response{Request: &request[len(request)-1], Body: bodies[len(bodies)-1]})
-		if s.adapter == "ercot" {
+		if s.Adapter == "ercot" {
 			request[0].Body = nil
 			data, err = adapter.Read(old, &feed.Response{Request: &request[0], Body: bodies[len(bodies)-1]})
 		}
@@ -358,15 +359,15 @@ func (w *copyWriter) Write(b []byte) (int, error) {
 func TestAdapter_Optional(t *testing.T) {
 	for _, name := range []string{"nyiso", "isone", "miso", "spp"} {
 		s := sources()[name]
-		serve := s.serve
-		s.serve = func(w http.ResponseWriter, r *http.Request) {
+		serve := s.Serve
+		s.Serve = func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.String(), "20260702") { // not yet published
 				http.NotFound(w, r)
 				return
 			}
 			serve(w, r)
 		}
-		data, err := s.fetch(t, "2026-07-01", 2)
+		data, err := fetch(t, s, "2026-07-01", 2)
 		if err != nil || len(data.Prices) == 0 {
 			t.Errorf("%s: %d prices, %v", name, len(data.Prices), err)
 		}

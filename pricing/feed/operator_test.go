@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/pricing/feed/feedtest"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // readOne reads a response of a source about 2026-07-01.
-func readOne(s source, path, body string) (feed.Data, error) {
-	adapter, _ := feed.ByName(s.adapter)
-	return adapter.Read(s.query("http://source", "2026-07-01", 1), response("http://source"+path, body))
+func readOne(s feedtest.Source, path, body string) (feed.Data, error) {
+	adapter, _ := feed.ByName(s.Adapter)
+	return adapter.Read(s.Query("http://source", "2026-07-01", 1), response("http://source"+path, body))
 }
 
 // expect checks the prices of a response, $/kWh by time.
@@ -48,27 +49,27 @@ func expect(t *testing.T, name string, data feed.Data, err error, want map[strin
 // Each operator's columns, in the form of its own files.
 func TestOperator_Columns(t *testing.T) {
 	all := sources()
-	with := func(name string, parameters ...string) source {
+	with := func(name string, parameters ...string) feedtest.Source {
 		s := all[name]
-		s.parameters = map[string]string{"node": all[name].parameters["node"]}
+		s.Parameters = map[string]string{"node": all[name].Parameters["node"]}
 		for i := 0; i < len(parameters); i += 2 {
-			s.parameters[parameters[i]] = parameters[i+1]
+			s.Parameters[parameters[i]] = parameters[i+1]
 		}
 		return s
 	}
 	for _, tt := range []struct {
 		name       string
-		source     source
+		source     feedtest.Source
 		path, body string
 		want       map[string]float64
 	}{
-		{"CAISO 15 minutes", with("caiso", "report", "PRC_RTPD_LMP"), "", string(zipped("a.csv",
+		{"CAISO 15 minutes", with("caiso", "report", "PRC_RTPD_LMP"), "", string(feedtest.Zipped("a.csv",
 			"INTERVALSTARTTIME_GMT,INTERVALENDTIME_GMT,OPR_DT,OPR_HR,OPR_INTERVAL,NODE_ID,NODE,MARKET_RUN_ID,LMP_TYPE,XML_DATA_ITEM,PNODE_RESMRID,GRP_TYPE,POS,PRC,GROUP\n"+
 				"2026-07-01T07:00:00-00:00,2026-07-01T07:15:00-00:00,2026-07-01,1,1,TH_NP15_GEN-APND,TH_NP15_GEN-APND,RTPD,LMP,LMP_PRC,TH_NP15_GEN-APND,ALL_APNODES,0,-3.25,1\n"+
 				"2026-07-01T07:15:00-00:00,2026-07-01T07:30:00-00:00,2026-07-01,1,2,TH_NP15_GEN-APND,TH_NP15_GEN-APND,RTPD,LMP,LMP_PRC,TH_NP15_GEN-APND,ALL_APNODES,0,12,1\n")),
 			map[string]float64{"2026-07-01T07:00Z": -0.00325, "2026-07-01T07:15Z": 0.012}},
 		{"ComEd average", with("comed", "feed", "currenthouraverage"), "", `[{"millisUTC":"1782883500000","price":"2.4"}]`, map[string]float64{"2026-07-01T05:00Z": 0.024}},
-		{"ERCOT file", with("ercot"), "/file", string(zipped("cdr.csv", "DeliveryDate,HourEnding,SettlementPoint,SettlementPointPrice,DSTFlag\n"+
+		{"ERCOT file", with("ercot"), "/file", string(feedtest.Zipped("cdr.csv", "DeliveryDate,HourEnding,SettlementPoint,SettlementPointPrice,DSTFlag\n"+
 			"07/01/2026,01:00,HB_NORTH,1,N\n07/01/2026,01:00,LZ_HOUSTON,20,N\n07/01/2026,24:00,LZ_HOUSTON,21,N\n")),
 			map[string]float64{"2026-07-01T05:00Z": 0.02, "2026-07-02T04:00Z": 0.021}},
 		{"ERCOT real-time file", with("ercot", "market", "REAL_TIME"), "/file",
@@ -88,7 +89,7 @@ func TestOperator_Columns(t *testing.T) {
 		{"ISO New England, no hour", all["isone"], "", `{"HourlyLmps":""}`, nil},
 		{"PJM, no hour", all["pjm"], "", `{"links":[],"items":[],"totalRows":0}`, nil},
 		{"ComEd, no price", all["comed"], "", `[]`, nil},
-		{"CAISO, no data", all["caiso"], "", string(zipped("INVALID_REQUEST.xml", `<?xml version="1.0"?><m:OASISReport xmlns:m="http://www.caiso.com/soa/OASISReport_v1.xsd"><m:MessagePayload><m:RTO>`+
+		{"CAISO, no data", all["caiso"], "", string(feedtest.Zipped("INVALID_REQUEST.xml", `<?xml version="1.0"?><m:OASISReport xmlns:m="http://www.caiso.com/soa/OASISReport_v1.xsd"><m:MessagePayload><m:RTO>`+
 			`<m:name>CAISO</m:name><m:ERROR><m:ERR_CODE>1000</m:ERR_CODE><m:ERR_DESC>No data returned for the specified selection</m:ERR_DESC></m:ERROR></m:RTO></m:MessagePayload></m:OASISReport>`)), nil},
 	} {
 		data, err := readOne(tt.source, tt.path, tt.body)
@@ -110,17 +111,17 @@ func TestCAISO_Refused(t *testing.T) {
 		_, _ = member.Write(zeros)
 	}
 	_ = archive.Close()
-	good := string(zipped("a.csv", "INTERVALSTARTTIME_GMT,NODE,LMP_TYPE,MW\n2026-07-01T07:00:00-00:00,TH_NP15_GEN-APND,LMP,1\n"))
+	good := string(feedtest.Zipped("a.csv", "INTERVALSTARTTIME_GMT,NODE,LMP_TYPE,MW\n2026-07-01T07:00:00-00:00,TH_NP15_GEN-APND,LMP,1\n"))
 	for body, want := range map[string]string{
 		two.String():         "is a zip file of 2 members",
 		bomb.String():        "unzips to more than 67108864 bytes",
 		good[:len(good)-30]:  "is no zip file",
 		good[30:]:            "zip file",
 		"Too many requests.": `begins with "Too many requests."`,
-		string(zipped("a.xml", `<m:R xmlns:m="x"><m:ERR_CODE>1015</m:ERR_CODE><m:ERR_DESC>GroupZip DownLoad is in Processing</m:ERR_DESC></m:R>`)): `error "1015": GroupZip`,
-		string(zipped("a.html", `<html>`)):                              "is error",
-		string(zipped("a.csv", "INTERVALSTARTTIME_GMT,NODE\n1,2\n")):    `has no lmptype "LMP"`,
-		string(zipped("a.csv", "START,NODE\n2026-07-01T07:00:00Z,2\n")): `has no column "intervalstarttimegmt"`,
+		string(feedtest.Zipped("a.xml", `<m:R xmlns:m="x"><m:ERR_CODE>1015</m:ERR_CODE><m:ERR_DESC>GroupZip DownLoad is in Processing</m:ERR_DESC></m:R>`)): `error "1015": GroupZip`,
+		string(feedtest.Zipped("a.html", `<html>`)):                              "is error",
+		string(feedtest.Zipped("a.csv", "INTERVALSTARTTIME_GMT,NODE\n1,2\n")):    `has no lmptype "LMP"`,
+		string(feedtest.Zipped("a.csv", "START,NODE\n2026-07-01T07:00:00Z,2\n")): `has no column "intervalstarttimegmt"`,
 	} {
 		if data, err := readOne(sources()["caiso"], "", body); !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %+v, %v, want %s", data, err, want)
@@ -140,7 +141,7 @@ func TestMISO_OtherDay(t *testing.T) {
 func TestERCOT_Token(t *testing.T) {
 	s := sources()["ercot"]
 	adapter, _ := feed.ByName("ercot")
-	q := s.query("http://source", "2026-07-01", 1)
+	q := s.Query("http://source", "2026-07-01", 1)
 	for _, body := range []string{`{"error":"invalid_grant","hint":"s3cret"}`, `"s3cret"`, `<html>s3cret`} {
 		_, err := adapter.Read(q, &feed.Response{Request: &feed.Request{URL: "http://source/token", Body: []byte("x")}, Body: []byte(body)})
 		if !errors.Is(err, feed.ErrResponse) || strings.Contains(err.Error(), "s3cret") {
@@ -182,10 +183,10 @@ func TestGridX_Samples(t *testing.T) {
 		{"sce", "2025-07-01", "TOU-EV-9S", "System", 0.139976},
 	} {
 		s := sources()["gridx"]
-		s.parameters = map[string]string{"utility": strings.ToUpper(tt.file), "rate": tt.rate, "circuit": tt.circuit}
+		s.Parameters = map[string]string{"utility": strings.ToUpper(tt.file), "rate": tt.rate, "circuit": tt.circuit}
 		adapter, _ := feed.ByName("gridx")
 		sample := testdata(t, fmt.Sprintf("gridx/resources/gridx-pricing-spec/%s/examples/%s-pricing-response-sample.json", tt.file, tt.file))
-		data, err := adapter.Read(s.query("http://source", tt.from, 1), response("http://source/getPricing", sample))
+		data, err := adapter.Read(s.Query("http://source", tt.from, 1), response("http://source/getPricing", sample))
 		if err != nil {
 			t.Fatal(tt.file, err)
 		}
@@ -238,8 +239,8 @@ func TestOpenEI_Newest(t *testing.T) {
 		"without successor": {map[string]string{"a": item("a", "", ended)}, nil},
 		"successor ended":   {map[string]string{"a": item("a", "", ended), "b": item("b", supersedes("a"), ended)}, nil},
 	} {
-		s := source{"openei", map[string]string{"label": "a"}, "key", "UTC", 0, serve(tt.rates)}
-		data, err := s.fetch(t, "2026-07-01", 2)
+		s := feedtest.Source{Adapter: "openei", Parameters: map[string]string{"label": "a"}, Secret: "key", Zone: "UTC", Serve: serve(tt.rates)}
+		data, err := fetch(t, s, "2026-07-01", 2)
 		if tt.want == nil {
 			if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "which ends on 2025-02-19") || data.Tariff != nil {
 				t.Errorf("%s: %s, %v", name, data.Tariff, err)
@@ -254,8 +255,8 @@ func TestOpenEI_Newest(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, data.Tariff, err)
 		}
 	}
-	s := source{"openei", map[string]string{"label": "z"}, "key", "UTC", 0, serve(map[string]string{"z": item("a", "", "")})}
-	if _, err := s.fetch(t, "2026-07-01", 1); !errors.Is(err, feed.ErrResponse) {
+	s := feedtest.Source{Adapter: "openei", Parameters: map[string]string{"label": "z"}, Secret: "key", Zone: "UTC", Serve: serve(map[string]string{"z": item("a", "", "")})}
+	if _, err := fetch(t, s, "2026-07-01", 1); !errors.Is(err, feed.ErrResponse) {
 		t.Error(err)
 	}
 }
@@ -310,7 +311,7 @@ func TestOpenADR_Emissions(t *testing.T) {
 			"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"GHG","values":[250]}]}]}]`, units)
 	}
 	s := sources()["openadr3"]
-	s.parameters = map[string]string{"program": "MOER", "payload": "GHG", "region": "TE"}
+	s.Parameters = map[string]string{"program": "MOER", "payload": "GHG", "region": "TE"}
 	data, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("GHG"))
 	if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != "TE" || data.Prices[0].Kind != market.Emissions || data.Prices[0].Points[0].Price != 0.25 {
 		t.Errorf("%+v, %v", data, err)
@@ -318,8 +319,8 @@ func TestOpenADR_Emissions(t *testing.T) {
 	if _, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("KWH")); err == nil || !strings.Contains(err.Error(), `units "KWH" are not those of GHG`) {
 		t.Error(err)
 	}
-	delete(s.parameters, "region")
-	if _, err := adapter.Requests(s.query("http://source", "2026-07-01", 1)); err == nil || !strings.Contains(err.Error(), "region:") {
+	delete(s.Parameters, "region")
+	if _, err := adapter.Requests(s.Query("http://source", "2026-07-01", 1)); err == nil || !strings.Contains(err.Error(), "region:") {
 		t.Error(err)
 	}
 }
@@ -344,8 +345,8 @@ func TestOpenADR_Units(t *testing.T) {
 		{"currency of the program", descriptor("MWH", "EUR"), "null", "", `currency "EUR" is not USD`, 0},
 	} {
 		s := sources()["openadr3"]
-		s.secret, s.parameters = "token", map[string]string{"program": "P", "units": tt.parameter}
-		s.serve = func(w http.ResponseWriter, r *http.Request) {
+		s.Secret, s.Parameters = "token", map[string]string{"program": "P", "units": tt.parameter}
+		s.Serve = func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/programs" {
 				fmt.Fprintf(w, `[{"id":"p","programName":"P","payloadDescriptors":%s}]`, tt.program)
 				return
@@ -353,7 +354,7 @@ func TestOpenADR_Units(t *testing.T) {
 			fmt.Fprintf(w, `[{"id":"e","programID":"p","payloadDescriptors":%s,"intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},
 				"intervals":[{"payloads":[{"type":"PRICE","values":[10]}]}]}]`, tt.event)
 		}
-		data, err := s.fetch(t, "2026-07-01", 1)
+		data, err := fetch(t, s, "2026-07-01", 1)
 		if tt.err == "" {
 			expect(t, tt.name, data, err, map[string]float64{"2026-07-01T07:00Z": tt.price})
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {

@@ -156,20 +156,34 @@ func (w *world) state(s storage.Source) (state storage.SourceState) {
 	return state
 }
 
-// prices returns the stored prices of the node HUB, in $/MWh.
+// prices returns the stored prices, in $/MWh.
 func (w *world) prices() (list []float64) {
-	must(w.t, w.Store.View(func(v storage.View) error {
-		series, _, err := storage.Read[storage.MarketSeries](v, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB"))
-		if err != nil {
-			return ignoreNotFound(err)
-		}
-		loaded, err := series.Load(v)
-		for _, p := range loaded.Points() {
-			list = append(list, p.Price*1000)
-		}
-		return err
-	}))
+	for _, p := range w.points() {
+		list = append(list, p.Price*1000)
+	}
 	return list
+}
+
+// points returns the stored prices of all nodes.
+func (w *world) points() (points []market.Point) {
+	must(w.t, w.Store.View(func(v storage.View) error {
+		for record, err := range storage.Live(v, storage.KindMarketSeries, storage.Shared, "") {
+			if err != nil {
+				return err
+			}
+			series, err := storage.Decode[storage.MarketSeries](record)
+			if err != nil {
+				return err
+			}
+			loaded, err := series.Load(v)
+			if err != nil {
+				return err
+			}
+			points = append(points, loaded.Points()...)
+		}
+		return nil
+	}))
+	return points
 }
 
 // hours is a file of hourly prices from the start of the tests on, in $/MWh.

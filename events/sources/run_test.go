@@ -148,7 +148,7 @@ func TestRun_Late(t *testing.T) {
 	w.answer = text(hours(20))
 	w.run(s)
 	w.answer = status(http.StatusBadGateway)
-	for !w.now.After(w.state(s).LastGoodAt.Add(2*time.Hour + 15*time.Minute)) {
+	for !w.now.After(w.state(s).LastGoodAt.Add(2 * time.Hour)) {
 		if state := w.state(s); state.Late(&s, w.now) {
 			t.Fatalf("late %v after the last good run", w.now.Sub(state.LastGoodAt.Time))
 		}

@@ -61,7 +61,7 @@ func New(d Deps) *Runner {
 		runs: metrics.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "source_runs_total", Help: "Runs of sources by this process, by adapter and outcome.",
 		}, []string{"adapter", "outcome"}),
-		late: gauge("sources_late", "Active sources without a good run, or without a new price, for much longer than their interval."),
+		late: gauge("sources_late", "Active sources without a good run for two of their intervals, or without a new price for a day more."),
 		age:  gauge("source_age_seconds", "Time since the last good run of the active source that has had none for longest."),
 	}
 }

@@ -141,7 +141,7 @@ func (m *Market) serveSPP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, out)
 }
 
-// serveERCOT has pages of seven rows.
+// serveERCOT has pages of 17 rows.
 func (m *Market) serveERCOT(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		_ = r.ParseForm()
@@ -179,7 +179,7 @@ func (m *Market) serveERCOT(w http.ResponseWriter, r *http.Request) {
 		rows = append(rows, []any{clock.Format(time.DateOnly), fmt.Sprintf("%02d:00", clock.Hour()+1), point, price, repeated})
 	})
 	page, _ := strconv.Atoi(q.Get("page"))
-	const size = 7
+	const size = 17
 	named := make([]map[string]string, len(fields))
 	for i, name := range fields {
 		named[i] = map[string]string{"name": name}

@@ -231,10 +231,10 @@ func (s *SourceState) Record(run SourceRun) {
 	s.Runs = s.Runs[:min(len(s.Runs), maxSourceRuns)]
 }
 
-// Late reports whether the source has had no good run, or no new price, for much longer
-// than its interval. A source that was changed has that time for its next run.
+// Late reports whether the source has had no good run for two intervals, or no new price
+// for a day more. A source that was changed has that time for its next run.
 func (s *SourceState) Late(source *Source, now time.Time) bool {
-	tolerated := 2*source.Every() + 15*time.Minute
+	tolerated := 2 * source.Every()
 	noPrice := !s.DataEnd.IsZero() && now.Sub(s.DataEnd.Time) > tolerated+24*time.Hour && s.GoodSince(source).Equal(s.LastGoodAt.Time)
 	return source.Enabled && (now.Sub(s.GoodSince(source)) > tolerated || noPrice)
 }

@@ -12,7 +12,7 @@ type Source struct {
 	NextRunAt  storage.Time `json:"nextRunAt" nullable:"true" doc:"null if the source is paused."`
 	DataEnd    storage.Time `json:"dataEnd" nullable:"true" doc:"The end of the newest fetched price, null if there is none."`
 	Failures   int          `json:"failures" doc:"The number of failed runs since the last good run." example:"0"`
-	Late       bool         `json:"late" doc:"Whether the source has had no good run, or no new price, for much longer than its interval." example:"false"`
+	Late       bool         `json:"late" doc:"Whether the source has had no good run for two of its intervals, or no new price for a day more." example:"false"`
 	CreatedAt  storage.Time `json:"createdAt"`
 	UpdatedAt  storage.Time `json:"updatedAt"`
 }

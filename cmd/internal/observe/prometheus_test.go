@@ -19,8 +19,9 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
-// patience bounds every wait.
-const patience = 90 * time.Second
+// patience bounds every wait. The longest is for a source, which is late after two minutes
+// and asked again after at most four more.
+const patience = 10 * time.Minute
 
 // tool is the path of prometheus or promtool, which are installed together.
 func tool(t *testing.T, name string) string {

@@ -87,7 +87,7 @@ export function sourcesView({ session, signal }) {
 
 function state(s) {
   if (!s.enabled) return badge("Paused", "calm");
-  if (s.late) return badge("Late", "bad", "No good run, or no new price, for much longer than the interval.");
+  if (s.late) return badge("Late", "bad", "No good run for two intervals, or no new price for a day more.");
   if (s.failures > 0) return badge("Failing", "warn");
   return s.lastGoodAt ? badge("OK", "good") : badge("Waiting", "calm");
 }

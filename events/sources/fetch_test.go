@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/feed"
@@ -60,6 +61,25 @@ func TestFetch_Pages(t *testing.T) {
 	if f, err := fetch(t, paged(1000), page, ""); err == nil || f.requests != maxRequests {
 		t.Errorf("%d requests, %v", f.requests, err)
 	}
+}
+
+// silent is a client whose server never responds.
+type silent struct{}
+
+func (silent) Do(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestFetch_Timeout has a server that never responds.
+func TestFetch_Timeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fetcher{client: silent{}, adapter: paged(1), query: &feed.Query{URL: "http://source"}}
+		began := time.Now()
+		if err := f.run(t.Context()); err == nil || err.Error() != "no complete response within 1m0s" || time.Since(began) != fetchTimeout {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
 }
 
 // TestFetch_Panic has an adapter that fails on the server's response.

@@ -58,8 +58,8 @@ func TestAlerts_Source(t *testing.T) {
 	w.organization("acme", 0, client.EndpointFields{})
 	w.homes("acme", 1, "hub")
 	// signal returns the confidence and the source of the home's prices from some hours on.
-	signal := func(from time.Time, hours time.Duration) (confidence float64, source string) {
-		window := client.Window{StartTime: &storage.Time{Time: from}, EndTime: &storage.Time{Time: from.Add(hours * time.Hour)}}
+	signal := func(from time.Time, hours int) (confidence float64, source string) {
+		window := client.Window{StartTime: &storage.Time{Time: from}, EndTime: &storage.Time{Time: from.Add(time.Duration(hours) * time.Hour)}}
 		s, err := w.operator.For("acme").PriceSignal(t.Context(), "home_000000", window)
 		w.must(err)
 		confidence = 1

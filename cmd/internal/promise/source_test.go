@@ -20,7 +20,6 @@ type operatorServer struct {
 	mu     sync.Mutex
 	status int
 	prices string
-	asked  int
 	// held receives the requests that wait until their client is gone, nil to respond.
 	held chan *http.Request
 }
@@ -35,7 +34,6 @@ func newOperatorServer(t *testing.T) *operatorServer {
 
 func (o *operatorServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
-	o.asked++
 	held, status, prices := o.held, o.status, o.prices
 	o.mu.Unlock()
 	if held != nil {

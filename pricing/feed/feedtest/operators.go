@@ -120,7 +120,7 @@ func (m *Market) serveMISO(w http.ResponseWriter, r *http.Request) {
 			out += node + ",Hub," + value + prices + "\r\n"
 		}
 	}
-	_, _ = io.WriteString(w, out)
+	_, _ = io.WriteString(w, out) //nolint:gosec // a stand-in for tests
 }
 
 func (m *Market) serveSPP(w http.ResponseWriter, r *http.Request) {

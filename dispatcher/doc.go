@@ -3,9 +3,12 @@
 //
 // walkSlice in slice.go shows the steps of a slice in order: done already -> admit ->
 // read homes -> enqueue the next slice -> price -> supersede -> unchanged -> deliver ->
-// record. The caller acknowledges. Each step has the file of its name.
+// record. The caller acknowledges. admit, price, skip, deliver and record have files of
+// their names, which a slice enters in this order; outcome.go concludes a request. The
+// questions that steps ask have packages of their own:
 //
 //	walks     does a newer trigger supersede this signal?
+//	known     does the endpoint have this signal already?
 //	gate      may a request to this endpoint go now?
 //	webhook   the bytes: message, batch, compression, signature
 //	send      the wire: one POST, the destination guard, the HTTP client

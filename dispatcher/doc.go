@@ -17,9 +17,9 @@
 //	resume, tester, tracing   lost slices, test events, spans
 //
 // Slices take turns by organization, so no organization takes all slots of a worker.
-// The queue hands out slices in order of arrival; while several organizations have walks
-// in progress, a worker takes up to 8,192 slices more than it has slots, and [gate.Turns]
-// gives each free slot to the next organization and its oldest slice. A slice that waits
+// The queue hands out slices in order of arrival. While several organizations have walks
+// in progress, a worker takes up to 8,192 slices more than it has slots. [gate.Turns] gives
+// each free slot to the next organization and its oldest slice. A slice that waits
 // for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
 //
 // dispatcher may import events, storage and pricing; it never imports api.

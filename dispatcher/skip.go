@@ -57,8 +57,8 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *slice
 	return left, outcomes, have, nil
 }
 
-// claim returns an endpoint's known signals of a slice, without those that the endpoint's
-// jobs replace and those of homes that are in another slice by now. It drops these.
+// claim returns an endpoint's known signals of a slice. It drops the signals that the
+// endpoint's jobs replace, and the signals of homes that have moved to another slice.
 func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes, e *target.Target, jobs []job) (events.Known, error) {
 	return known.Drop(ctx, w.Bus, knownAt(&s.Trigger, e, s.Number), func(k *events.Known) {
 		if receiver := e.Receiver(); k.Receiver != receiver {

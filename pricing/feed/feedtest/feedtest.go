@@ -123,6 +123,14 @@ func (m *Market) Sources() map[string]Source {
 	}
 }
 
+// Others returns a source of a tariff and a source of alerts.
+func (m *Market) Others() map[string]Source {
+	return map[string]Source{
+		"openei":       {"openei", map[string]string{"label": "a"}, "key", "UTC", 0, m.serveOpenEI},
+		"midas alerts": {"midas", map[string]string{"rin": "USCA-FLEX-ALRT-0000"}, "", "America/Los_Angeles", 0, m.serveAlerts},
+	}
+}
+
 func zone(name string) *time.Location {
 	location, err := time.LoadLocation(name)
 	if err != nil {

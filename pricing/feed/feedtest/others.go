@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -105,4 +106,38 @@ func (m *Market) serveList(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	writeJSON(w, map[string]any{"data": map[string]any{"prices": prices}})
+}
+
+// serveOpenEI has a rate that has ended, a page of other rates, and its successor.
+func (m *Market) serveOpenEI(w http.ResponseWriter, r *http.Request) {
+	rate := func(label string, more map[string]any) map[string]any {
+		all := map[string]any{"label": label, "eiaid": 14328, "sector": "Residential", "name": "E-1", "startdate": 1700000000,
+			"energyratestructure": []any{[]any{map[string]float64{"rate": 0.2 + m.Shift}}}}
+		maps.Copy(all, more)
+		return all
+	}
+	var items []any
+	switch q := r.URL.Query(); {
+	case q.Get("getpage") == "a":
+		items = append(items, rate("a", map[string]any{"enddate": 1740000000}))
+	case q.Get("offset") == "0":
+		for i := range 100 {
+			items = append(items, rate(fmt.Sprint("other", i), nil))
+		}
+	default:
+		items = append(items, rate("b", map[string]any{"supersedes": "a"}))
+	}
+	writeJSON(w, map[string]any{"items": items})
+}
+
+// serveAlerts has a Flex Alert of one hour. A market with other prices has another hour.
+func (m *Market) serveAlerts(w http.ResponseWriter, r *http.Request) {
+	hour := 16
+	if m.Shift != 0 {
+		hour++
+	}
+	writeJSON(w, map[string]any{"RateID": r.URL.Query().Get("ID"), "RateName": "Flex Alert", "ValueInformation": []any{map[string]any{
+		"ValueName": "Flex Alert", "DateStart": "2026-07-02", "DateEnd": "2026-07-02",
+		"TimeStart": fmt.Sprintf("%d:00:00", hour), "TimeEnd": fmt.Sprintf("%d:59:59", hour), "value": 1, "Unit": "Event",
+	}}})
 }

@@ -144,6 +144,9 @@ func (r *Readings) join(drawn, sent []step) error {
 			}
 		}
 	}
+	if len(r.steps) == 0 && len(r.summaries) > 0 {
+		return errors.New("the Green Button file has usage summaries and no readings of energy in Wh: download a file with interval data")
+	}
 	if len(r.steps) == 0 {
 		return errors.New("the Green Button file has no readings of energy in Wh")
 	}

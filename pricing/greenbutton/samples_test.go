@@ -23,6 +23,7 @@ func TestRead_Samples(t *testing.T) {
 	want := map[string]string{
 		"BulkSCEIntervalBlock.xml":                "97 of 15m0s from 2015-08-13: 24.380 kWh in 2015-08",
 		"BulkSCEUsageSummaryAndIntervalBlock.xml": "two ReadingTypes with the address",
+		"PGEUsageSummaries.xml":                   "usage summaries and no readings of energy in Wh",
 		"PGEIntervalBlock.xml":                    "names no ReadingType",
 		"ESPIIntervalBlock.xml":                   "names no ReadingType",
 	}

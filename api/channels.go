@@ -14,45 +14,27 @@ import (
 // channelRoutes returns the operations on notification channels. An operator key that
 // names no organization acts for the operator's channels.
 func (s *server) channelRoutes() []rest.Route {
-	rows := []rest.Route{
+	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/channels/create", Name: "createChannel",
+			Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true,
 			Summary: "Create a notification channel",
 			Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 				"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
-			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createChannel),
+		do(s, rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, (*server).listChannels),
+		do(s, rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, (*server).getChannel),
 		do(s, rest.Route{
-			Path: "/v1/channels/list", Name: "listChannels",
-			Summary: "List the notification channels",
-			Scope:   storage.ScopeRead, Body: rest.BodyOptional,
-		}, (*server).listChannels),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/get", Name: "getChannel",
-			Summary: "Get a notification channel",
-			Scope:   storage.ScopeRead,
-		}, (*server).getChannel),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/update", Name: "updateChannel",
-			Summary: "Update a notification channel", Description: "Absent fields keep their values.",
-			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
+			Summary:     "Update a notification channel",
+			Description: "Absent fields keep their values.",
 		}, (*server).updateChannel),
+		do(s, rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, (*server).deleteChannel),
 		do(s, rest.Route{
-			Path: "/v1/channels/{id}/delete", Name: "deleteChannel",
-			Summary: "Delete a notification channel",
-			Scope:   storage.ScopeWrite, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).deleteChannel),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/test", Name: "testChannel",
+			Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 			Summary:     "Send a test message to a notification channel and return the result",
 			Description: "A channel receives at most 10 messages at once, and then one in two minutes.",
-			Scope:       storage.ScopeTrigger, Errors: []string{rest.CodeUnavailable},
 		}, (*server).testChannel),
 	}
-	for i := range rows {
-		rows[i].Group, rows[i].OfOperator = groupChannels, true
-	}
-	return rows
 }
 
 func showChannel(c *storage.Channel) wire.Channel {

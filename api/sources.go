@@ -222,7 +222,7 @@ func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Ti
 		task = events.SourceTask(&source, revision, due)
 		return storage.NotFound(err, ref)
 	})
-	if err != nil || s.Tasks == nil {
+	if err != nil {
 		return err
 	}
 	return s.Tasks.PutTask(ctx, task)
@@ -236,16 +236,10 @@ func (s *server) fetchNow(ctx context.Context, source *storage.Source) {
 	}
 }
 
-var errNoSources = rest.NewProblem(rest.CodeUnavailable, "This process cannot fetch the data of sources.",
-	"Send the request to a process that fetches.").After(rest.UnavailableSeconds)
-
 func (s *server) checkSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (events.SourceCheck, error) {
 	source, err := storage.Get[storage.Source](s.Store, storage.SourceRef(in.Owner(), c.ID))
 	if err != nil {
 		return events.SourceCheck{}, err
-	}
-	if s.Sources == nil {
-		return events.SourceCheck{}, errNoSources
 	}
 	return s.Sources.Check(ctx, source)
 }

@@ -6,13 +6,9 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 )
 
-// Key is an API key of an organization.
-type Key struct {
-	wire.Key
-	// Text is the full text of the key for the partner. Only the response that creates
-	// the key contains it.
-	Text string `json:"key,omitempty"`
-}
+// Key is an API key of an organization. Only the response that creates the key contains
+// its text.
+type Key = wire.KeyWithText
 
 // NewKey has the fields of a new key.
 type NewKey = wire.CreateKeyInput

@@ -2,16 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/gridhook/gridhook/api/wire"
 )
 
 // Plan is a rate plan. Only GetPlan returns the tariff.
-type Plan struct {
-	wire.Plan
-	Tariff json.RawMessage `json:"tariff,omitempty"`
-}
+type Plan = wire.PlanWithTariff
 
 // NewPlan is a tariff or a plan of the catalog, with the identifier that homes refer
 // to.

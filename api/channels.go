@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -58,13 +57,8 @@ func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Chan
 	if err := p.AddError(c.Validate()); err != nil {
 		return err
 	}
-	var wrong *storage.InvalidError
 	if c.Kind != storage.ChannelEmail {
-		if err := s.Destinations(c.Address); errors.As(err, &wrong) {
-			for _, f := range wrong.Fields {
-				p.Addf("address", "%s", f.Message)
-			}
-		} else if err != nil {
+		if err := s.checkDestination("address", c.Address, p); err != nil {
 			return err
 		}
 	}

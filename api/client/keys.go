@@ -39,3 +39,19 @@ type Rotation struct {
 func (c *Client) RotateKey(ctx context.Context, id string, r Rotation) (Key, error) {
 	return call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/rotate", r)
 }
+
+// ConsoleLinkRequest describes a console link.
+type ConsoleLinkRequest = wire.ConsoleLinkInput
+
+// ConsoleLink is a short-lived link to the console.
+type ConsoleLink = wire.ConsoleLink
+
+// CreateConsoleLink creates a short-lived link to the console.
+func (c *Client) CreateConsoleLink(ctx context.Context, l ConsoleLinkRequest) (ConsoleLink, error) {
+	return call[ConsoleLink](ctx, c, "/v1/console/links/create", l)
+}
+
+// RevokeConsoleLink revokes a link by the identifier of its key.
+func (c *Client) RevokeConsoleLink(ctx context.Context, id string) (Key, error) {
+	return call[Key](ctx, c, "/v1/console/links/"+segment(id)+"/revoke", nothing)
+}

@@ -27,7 +27,7 @@ func (s *server) channelRoutes() []rest.Route {
 			Summary:     "Update a notification channel",
 			Description: "Absent fields keep their values.",
 		}, (*server).updateChannel),
-		do(s, rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, (*server).deleteChannel),
+		do(s, rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOwn(storage.KindChannel)),
 		do(s, rest.Route{
 			Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 			Summary:     "Send a test message to a notification channel and return the result",
@@ -102,10 +102,6 @@ func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChann
 		return s.setChannel(&settings, ch, &before, p)
 	})
 	return showChannel(&ch), err
-}
-
-func (s *server) deleteChannel(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.ChannelRef(c.Org, c.ID)))
 }
 
 func (s *server) testChannel(ctx context.Context, c *rest.Call, _ *struct{}) (events.ChannelTest, error) {

@@ -211,10 +211,6 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 	return s.showEndpoint(&e)
 }
 
-func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID)))
-}
-
 type rotateSecretInput struct {
 	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`
 	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`

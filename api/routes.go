@@ -105,7 +105,7 @@ func (s *server) endpointRoutes() []rest.Route {
 			Summary:     "Update an endpoint",
 			Description: "Absent fields keep their values.",
 		}, (*server).updateEndpoint),
-		do(s, rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, (*server).deleteEndpoint),
+		do(s, rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, deleteOwn(storage.KindWebhookEndpoint)),
 		do(s, rest.Route{
 			Path: "/v1/webhook/endpoints/{id}/rotate_secret", Name: "rotateEndpointSecret", Scope: storage.ScopeWrite, Checks: true,
 			Summary:     "Rotate the signing secret of an endpoint",
@@ -169,7 +169,7 @@ func (s *server) scheduleRoutes() []rest.Route {
 			Summary:     "Update a schedule, from its next run on",
 			Description: "Absent fields keep their values. everyMinutes, cron and onPriceChange are alternatives: one replaces the others.",
 		}, (*server).updateSchedule),
-		do(s, rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, (*server).deleteSchedule),
+		do(s, rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, deleteOwn(storage.KindSchedule)),
 	}
 }
 

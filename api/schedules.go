@@ -134,7 +134,3 @@ func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateSche
 	s.planFirst(ctx, stored.Ref())
 	return s.showSchedule(c, &stored)
 }
-
-func (s *server) deleteSchedule(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID)))
-}

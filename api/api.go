@@ -40,31 +40,23 @@ type Deps struct {
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
 	Ledger   events.Ledger
-	// Tasks schedules the next runs of schedules. If nil, a scheduler finds the runs a
-	// little later.
+	// Tasks schedules the next runs of schedules.
 	Tasks interface {
 		PutTask(ctx context.Context, t events.Task) error
 	}
 	// Destinations applies the operator's policy on webhook destinations. It returns nil
 	// or a *storage.InvalidError on the field url.
 	Destinations func(rawURL string) error
-	// Tester may be nil. Endpoints and channels cannot be tested then.
-	Tester Tester
-	// Relay may be nil. Clients cannot listen at relay endpoints then.
-	Relay Relay
-	// Sources may be nil. Sources cannot be checked then.
-	Sources Sources
+	Tester       Tester
+	Relay        Relay
+	Sources      Sources
 	// Tariffs are the EIA numbers of the utilities whose rate plans are at hand. Stored
 	// rate plans count without being listed here.
 	Tariffs map[int]bool
-	// Estimates are shared by the listeners of a process. If nil, each listener has its
-	// own.
+	// Estimates are shared by the listeners of a process.
 	Estimates *Estimates
-	// Breakers returns the state of an endpoint's circuit breaker in the workers. If nil,
-	// every breaker counts as closed.
-	Breakers interface {
-		State(org, endpointID string, now time.Time) events.Breaker
-	}
+	// Breakers has the state of each endpoint's circuit breaker in the workers.
+	Breakers *events.Breakers
 	// LastUsed records when keys were last used. If nil, nothing is recorded.
 	LastUsed *rest.LastUsed
 	Log      *slog.Logger
@@ -128,9 +120,6 @@ type server struct {
 }
 
 func newServer(d Deps, o rest.Options) *server {
-	if d.Estimates == nil {
-		d.Estimates = NewEstimates(0, nil)
-	}
 	return &server{
 		Deps: d,
 		rest: rest.New(rest.Deps{

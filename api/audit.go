@@ -12,11 +12,10 @@ import (
 func (s *server) auditRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/audit/list", Name: "listAudit", Role: storage.RoleRead,
+			Path: "/v1/admin/audit/list", Name: "listAudit", Role: storage.RoleRead, Errors: []string{rest.CodeUnavailable},
 			Summary: "List who changed what, the newest first",
 			Description: "There is an entry for each operation that changed something, by partners and by operators. " +
 				"It names the key, the operation and the object, and has no body and no secret.",
-			Body: rest.BodyOptional, Errors: []string{rest.CodeUnavailable},
 		}, (*server).listAudit),
 	}
 }

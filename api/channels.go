@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -14,45 +13,27 @@ import (
 // channelRoutes returns the operations on notification channels. An operator key that
 // names no organization acts for the operator's channels.
 func (s *server) channelRoutes() []rest.Route {
-	rows := []rest.Route{
+	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/channels/create", Name: "createChannel",
+			Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true,
 			Summary: "Create a notification channel",
 			Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 				"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
-			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createChannel),
+		do(s, rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, (*server).listChannels),
+		do(s, rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, (*server).getChannel),
 		do(s, rest.Route{
-			Path: "/v1/channels/list", Name: "listChannels",
-			Summary: "List the notification channels",
-			Scope:   storage.ScopeRead, Body: rest.BodyOptional,
-		}, (*server).listChannels),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/get", Name: "getChannel",
-			Summary: "Get a notification channel",
-			Scope:   storage.ScopeRead,
-		}, (*server).getChannel),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/update", Name: "updateChannel",
-			Summary: "Update a notification channel", Description: "Absent fields keep their values.",
-			Scope: storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
+			Summary:     "Update a notification channel",
+			Description: "Absent fields keep their values.",
 		}, (*server).updateChannel),
+		do(s, rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOwn(storage.KindChannel)),
 		do(s, rest.Route{
-			Path: "/v1/channels/{id}/delete", Name: "deleteChannel",
-			Summary: "Delete a notification channel",
-			Scope:   storage.ScopeWrite, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).deleteChannel),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/test", Name: "testChannel",
+			Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 			Summary:     "Send a test message to a notification channel and return the result",
 			Description: "A channel receives at most 10 messages at once, and then one in two minutes.",
-			Scope:       storage.ScopeTrigger, Errors: []string{rest.CodeUnavailable},
 		}, (*server).testChannel),
 	}
-	for i := range rows {
-		rows[i].Group, rows[i].OfOperator = groupChannels, true
-	}
-	return rows
 }
 
 func showChannel(c *storage.Channel) wire.Channel {
@@ -76,13 +57,8 @@ func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Chan
 	if err := p.AddError(c.Validate()); err != nil {
 		return err
 	}
-	var wrong *storage.InvalidError
 	if c.Kind != storage.ChannelEmail {
-		if err := s.Destinations(c.Address); errors.As(err, &wrong) {
-			for _, f := range wrong.Fields {
-				p.Addf("address", "%s", f.Message)
-			}
-		} else if err != nil {
+		if err := s.checkDestination("address", c.Address, p); err != nil {
 			return err
 		}
 	}
@@ -128,17 +104,10 @@ func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChann
 	return showChannel(&ch), err
 }
 
-func (s *server) deleteChannel(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.ChannelRef(c.Org, c.ID)))
-}
-
 func (s *server) testChannel(ctx context.Context, c *rest.Call, _ *struct{}) (events.ChannelTest, error) {
 	ch, err := storage.Get[storage.Channel](s.Store, storage.ChannelRef(c.Org, c.ID))
 	if err != nil {
 		return events.ChannelTest{}, err
-	}
-	if s.Tester == nil {
-		return events.ChannelTest{}, errNoTester
 	}
 	return s.Tester.TestChannel(ctx, ch), nil
 }

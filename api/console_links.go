@@ -12,25 +12,20 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// groupLinks is the group of the operations on console links.
-const groupLinks = "Console links"
-
 // linkRoutes returns the operations on links to the console. A link is an API key that
 // expires soon, in the fragment of an address.
 func (s *server) linkRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/console/links/create", Name: "createConsoleLink", Group: groupLinks,
+			Path: "/v1/console/links/create", Name: "createConsoleLink", Scope: storage.ScopeWrite, Checks: true,
 			Summary: "Create a short-lived link to the console",
 			Description: "Whoever opens the link sees the console of the organization until the link expires. " +
 				"The link counts as a key to the limit of keys. Only this response contains the link.",
-			Scope: storage.ScopeWrite, Body: rest.BodyOptional, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createLink),
 		do(s, rest.Route{
-			Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Group: groupLinks,
+			Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Scope: storage.ScopeWrite,
 			Summary:     "Revoke a link to the console immediately",
 			Description: "The identifier is the keyId of the link.",
-			Scope:       storage.ScopeWrite, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).revokeLink),
 	}
 }

@@ -68,9 +68,6 @@ func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoi
 	if !e.VerifyURL || had.VerifyURL && had.URL == now.URL || len(p.List()) > 0 {
 		return nil
 	}
-	if s.Tester == nil {
-		return errNoTester
-	}
 	if err := s.Tester.Verify(ctx, now.URL); err != nil {
 		p.Addf("url", "%s", err)
 	}
@@ -125,10 +122,7 @@ func (s *server) showEndpoint(e *storage.WebhookEndpoint) (wire.Endpoint, error)
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
 	}
-	shown.Breaker.State = events.BreakerClosed
-	if s.Breakers != nil {
-		shown.Breaker = s.Breakers.State(e.OrganizationID, e.BreakerID(), s.Now())
-	}
+	shown.Breaker = s.Breakers.State(e.OrganizationID, e.BreakerID(), s.Now())
 	var err error
 	shown.Health, err = s.Ledger.Health(e.OrganizationID, e.ID)
 	return shown, err
@@ -217,10 +211,6 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 	return s.showEndpoint(&e)
 }
 
-func (s *server) deleteEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.WebhookEndpointRef(c.Org, c.ID)))
-}
-
 type rotateSecretInput struct {
 	Secret    string             `json:"secret" pattern:"secret" nullable:"false" doc:"Your own signing secret, for hmac only: whsec_ and the base64 of 24 to 64 random bytes. By default the service generates a secret."`
 	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`
@@ -253,9 +243,6 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 	return s.showSecret(&e, secret, err)
 }
 
-var errNoTester = rest.NewProblem(rest.CodeUnavailable, "This process cannot send test webhooks.",
-	"Send the request to a process that sends webhooks.").After(rest.UnavailableSeconds)
-
 // testTimeout is the timeout of an endpoint's test: the maximum timeoutSeconds plus an
 // allowance for the rest of the operation.
 const testTimeout = 65 * time.Second
@@ -264,9 +251,6 @@ func (s *server) testEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (e
 	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, c.ID))
 	if err != nil {
 		return events.Delivery{}, err
-	}
-	if s.Tester == nil {
-		return events.Delivery{}, errNoTester
 	}
 	return s.Tester.SendTest(ctx, e)
 }

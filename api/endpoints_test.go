@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -253,14 +252,4 @@ func TestEndpoints_Pages(t *testing.T) {
 			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}
 	}
-}
-
-func TestEndpoints_NoTester(t *testing.T) {
-	e := newEnv(t, rest.Options{})
-	key, _ := e.twoTenants()
-	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/"}`).ok(t)["id"].(string)
-	deps := e.deps
-	deps.Registerer, deps.Tester = nil, nil
-	s := e.serve(api.Public(deps, rest.Options{}))
-	e.send(request{url: s.URL + endpointsPath + id + "/test", header: http.Header{rest.KeyHeader: {key}}}).expect(t, 503, rest.CodeUnavailable)
 }

@@ -59,6 +59,13 @@ func listShared[T any, P entity[T]](kind storage.Kind) method[wire.PageInput, wi
 	}
 }
 
+// deleteOwn returns a method that deletes an entity of the organization to act for.
+func deleteOwn(kind storage.Kind) method[struct{}, wire.Deleted] {
+	return func(s *server, ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
+		return deleted(c, s.Store.Delete(ctx, storage.Ref{Kind: kind, Org: c.Org, ID: c.ID}))
+	}
+}
+
 // deleteShared returns a method that deletes one of the operator's entities. The
 // published data applies again afterwards.
 func deleteShared(kind storage.Kind) method[struct{}, wire.Deleted] {

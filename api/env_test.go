@@ -145,7 +145,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	return api.Deps{
 		Store: store, Requests: conn, Feedback: conn, Audit: conn, Pricer: signals.NewPricer(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
 		LastUsed:     rest.NewLastUsed(store, log),
-		Destinations: publicOnly, Tester: tester{}, Relay: briefRelay{conn}, Sources: checker{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
+		Destinations: publicOnly, Tester: tester{}, Relay: briefRelay{conn}, Sources: checker{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, Log: log, Now: e.clock, OperatorKey: operatorKey,
 	}
 }
 

@@ -45,6 +45,17 @@ func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, stri
 	return []events.Delivery{}, "", nil
 }
 
+// unavailable is a relay without clients, and takes no tasks.
+type unavailable struct{}
+
+func (unavailable) ListenRelay(context.Context, string, string) (events.RelaySubscription, error) {
+	return nil, storage.ErrUnavailable
+}
+func (unavailable) PutTask(context.Context, events.Task) error { return storage.ErrUnavailable }
+func (unavailable) RespondRelay(string, string, events.RelayResponse) error {
+	return storage.ErrUnavailable
+}
+
 // memory is a complete API in memory, for many requests per second.
 type memory struct {
 	public, admin http.Handler
@@ -65,7 +76,7 @@ func newMemory(f *testing.F) *memory {
 	sideLogs := &storagetest.SideLogs{}
 	deps := api.Deps{
 		Store: store, Requests: sideLogs, Feedback: sideLogs, Audit: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
-		Destinations: publicOnly, Tester: tester{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
+		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
 	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}

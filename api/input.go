@@ -79,10 +79,19 @@ func (s *server) decode(text []byte, dst any, root string) (wrong []storage.Fiel
 	return schema.Decode(text, dst, types.Of(reflect.TypeOf(dst).Elem(), schema.Request), root, s.rest.Options.MaxDepth)
 }
 
-// do completes a route with the method that it runs.
+// do completes a route with the method that it runs. Without a body in its row, an update
+// and an input with required fields require a body. Every other input is optional.
 func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
 	r.In = reflect.TypeFor[In]()
 	r.Out, r.Streams = responseType(reflect.TypeFor[Out]())
+	r.Operator = r.Role != ""
+	switch {
+	case r.Body != rest.BodyNone || r.In == reflect.TypeFor[struct{}]():
+	case r.Partial || schema.Requires(r.In):
+		r.Body = rest.BodyRequired
+	default:
+		r.Body = rest.BodyOptional
+	}
 	in := new(In)
 	setDefaults(in)
 	if !r.Partial {

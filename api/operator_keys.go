@@ -12,21 +12,15 @@ import (
 func (s *server) operatorKeyRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin,
+			Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin, Checks: true, Errors: []string{rest.CodeUnavailable},
 			Summary:     "Create a named operator key with a role",
 			Description: "The response shows the key's text, this once. read reads; operate also changes organizations and what belongs to them; admin does everything.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeUnavailable},
 		}, (*server).createOperatorKey),
 		do(s, rest.Route{
-			Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin,
+			Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin, Errors: []string{},
 			Summary: "List the operator keys, without their secrets",
-			Body:    rest.BodyOptional,
 		}, (*server).listOperatorKeys),
-		do(s, rest.Route{
-			Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin,
-			Summary: "Revoke an operator key at once",
-			Errors:  []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).revokeOperatorKey),
+		do(s, rest.Route{Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin, Summary: "Revoke an operator key at once"}, (*server).revokeOperatorKey),
 	}
 }
 

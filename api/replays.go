@@ -51,15 +51,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 	if err != nil {
 		return wire.AcceptedRetry{}, err
 	}
-	return wire.AcceptedRetry{ID: c.ID, Status: "ACCEPTED", CreatedAt: task.DueAt}, s.putTask(ctx, task)
-}
-
-// putTask schedules a task durably.
-func (s *server) putTask(ctx context.Context, t events.Task) error {
-	if s.Tasks == nil {
-		return storage.ErrUnavailable
-	}
-	return s.Tasks.PutTask(ctx, t)
+	return wire.AcceptedRetry{ID: c.ID, Status: "ACCEPTED", CreatedAt: task.DueAt}, s.Tasks.PutTask(ctx, task)
 }
 
 // enabled returns an error unless the endpoint exists and is enabled. Errors:
@@ -105,7 +97,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		if err := s.Store.Create(ctx, &replay); err != nil && !errors.Is(err, storage.ErrExists) {
 			return wire.Replay{}, err
 		}
-		if err := s.putTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
+		if err := s.Tasks.PutTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
 			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)
 		}
 		return showReplay(&replay), nil

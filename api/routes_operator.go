@@ -1,97 +1,70 @@
 package api
 
 import (
-	"slices"
-
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// groupOperator is the group of the operator's operations.
-const groupOperator = "Operator"
-
 // operatorRoutes returns the table of operations for the operator only.
 func (s *server) operatorRoutes() []rest.Route {
-	rows := []rest.Route{
+	return grouped(groupOperator, s.organizationRoutes(), s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.sourceRoutes(), s.factRoutes(), s.operatorKeyRoutes(),
+		s.auditRoutes(), s.tenantRoutes())
+}
+
+// organizationRoutes returns the operations on organizations and their keys.
+func (s *server) organizationRoutes() []rest.Route {
+	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/organizations/create", Name: "createOrganization", Role: storage.RoleOperate,
+			Path: "/v1/admin/organizations/create", Name: "createOrganization", Role: storage.RoleOperate, Checks: true,
 			Summary: "Create an organization",
-			Body:    rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
 			Summary: "List the organizations",
-			Body:    rest.BodyOptional,
 		}, listShared[storage.Organization](storage.KindOrganization)),
+		do(s, rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, (*server).getOrganization),
 		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead,
-			Summary: "Get an organization",
-		}, (*server).getOrganization),
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate,
-			Summary: "Update, suspend or resume an organization", Description: "Absent fields keep their values.",
-			Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate, Checks: true, Partial: true,
+			Summary:     "Update, suspend or resume an organization",
+			Description: "Absent fields keep their values.",
 		}, (*server).updateOrganization),
 		do(s, rest.Route{
-			Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate,
+			Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate, Checks: true,
 			Summary:     "Create an API key for an organization",
 			Description: "Only this response contains the text of the key.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createKey),
-		do(s, rest.Route{
-			Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead,
-			Summary: "List an organization's keys, without their secrets",
-			Body:    rest.BodyRequired,
-		}, (*server).listKeys),
-		do(s, rest.Route{
-			Path: "/v1/admin/keys/{id}/revoke", Name: "revokeKey", Role: storage.RoleOperate,
-			Summary: "Revoke a key immediately",
-			Errors:  []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).revokeKey),
+		do(s, rest.Route{Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead, Summary: "List an organization's keys, without their secrets"}, (*server).listKeys),
+		do(s, rest.Route{Path: "/v1/admin/keys/{id}/revoke", Name: "revokeKey", Role: storage.RoleOperate, Summary: "Revoke a key immediately"}, (*server).revokeKey),
 		do(s, rest.Route{
 			Path: "/v1/admin/keys/{id}/rotate", Name: "rotateKey", Role: storage.RoleOperate,
 			Summary:     "Rotate a key",
 			Description: "Both keys are valid during the overlap. Only this response contains the text of the new key.",
-			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).rotateKey),
 	}
-	rows = slices.Concat(rows, s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.sourceRoutes(), s.factRoutes(), s.operatorKeyRoutes(), s.auditRoutes(), s.tenantRoutes())
-	for i := range rows {
-		rows[i].Operator, rows[i].Group = true, groupOperator
-	}
-	return rows
 }
 
 // ownedHomeRoutes returns the operations on the homes of any organization.
 func (s *server) ownedHomeRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate,
+			Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate, Checks: true,
 			Summary:     "Create a home",
 			Description: "A missing time zone or city comes from the zipcode.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
 			Summary:     "List an organization's homes",
 			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
-			Body:        rest.BodyRequired,
 		}, (*server).listHomes),
+		do(s, rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with the months of its measured load"}, (*server).getHome),
 		do(s, rest.Route{
-			Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead,
-			Summary: "Get a home with the months of its measured load",
-			Body:    rest.BodyRequired,
-		}, (*server).getHome),
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate,
+			Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate, Checks: true,
 			Summary:     "Update a home",
 			Description: "Changes the given fields. The next price signal of the home uses them.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).updateHome),
 		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
 			Summary: "Delete a home with its solar, usage, measured load and onboarding",
-			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteHome),
 	}
 }
@@ -100,39 +73,24 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 func (s *server) planRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate,
+			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate, Checks: true,
 			Summary:     "Create or replace a rate plan",
 			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).importPlan),
-		do(s, rest.Route{
-			Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead,
-			Summary: "List an organization's rate plans, or the shared rate plans",
-			Body:    rest.BodyOptional,
-		}, (*server).listPlans),
-		do(s, rest.Route{
-			Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead,
-			Summary: "Get a rate plan with its tariff or its parts",
-			Body:    rest.BodyOptional,
-		}, (*server).getPlan),
+		do(s, rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, (*server).listPlans),
+		do(s, rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, (*server).getPlan),
 		do(s, rest.Route{
 			Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 			Summary:     "Delete a rate plan and its events",
 			Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
-			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deletePlan),
 		do(s, rest.Route{
-			Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate,
+			Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 			Summary: "Create or replace many resources",
 			Description: "One resource a line. Invalid lines are reported and skipped, the other lines are stored. " +
 				"Importing the same lines again changes nothing.",
-			Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 		}, (*server).importLines),
-		do(s, rest.Route{
-			Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead,
-			Summary: "List the submitted feedback",
-			Body:    rest.BodyOptional,
-		}, (*server).listFeedback),
+		do(s, rest.Route{Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead, Summary: "List the submitted feedback"}, (*server).listFeedback),
 	}
 }
 
@@ -143,35 +101,26 @@ func (s *server) factRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
 			Summary: "List the imported utilities",
-			Body:    rest.BodyOptional,
 		}, listShared[storage.Utility](storage.KindUtility)),
 		do(s, rest.Route{
 			Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
 			Summary:     "Delete an imported utility by its EIA number",
 			Description: "The published data applies again.",
-			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindUtility)),
 		do(s, rest.Route{
 			Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
 			Summary: "List the imported demand-response programs",
-			Body:    rest.BodyOptional,
 		}, listShared[storage.DemandResponse](storage.KindDemandResponse)),
 		do(s, rest.Route{
 			Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
 			Summary:     "Delete the imported programs of a utility by its EIA number",
 			Description: "The published programs apply again.",
-			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindDemandResponse)),
-		do(s, rest.Route{
-			Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead,
-			Summary: "List the imported areas",
-			Body:    rest.BodyOptional,
-		}, listShared[storage.Area](storage.KindArea)),
+		do(s, rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listShared[storage.Area](storage.KindArea)),
 		do(s, rest.Route{
 			Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
 			Summary:     "Delete an imported area",
 			Description: "The published data applies again.",
-			Errors:      []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, deleteShared(storage.KindArea)),
 	}
 }

@@ -12,34 +12,22 @@ func (s *server) signalRoutes() []rest.Route {
 			Path: "/v1/admin/plans/catalog/list", Name: "listCatalog", Role: storage.RoleRead,
 			Summary:     "List the rate plans of the catalog",
 			Description: "Real plans of US utilities. Import a plan before homes refer to it.",
-			Body:        rest.BodyOptional,
 		}, (*server).listCatalog),
 		do(s, rest.Route{
-			Path: "/v1/admin/plan_events/create", Name: "createPlanEvent", Role: storage.RoleOperate,
+			Path: "/v1/admin/plan_events/create", Name: "createPlanEvent", Role: storage.RoleOperate, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeNotFound, rest.CodeUnavailable},
 			Summary:     "Create or replace an event of a rate plan",
 			Description: "A critical peak or a rebate changes the signal of every home on the plan.",
-			Body:        rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeNotFound, rest.CodeUnavailable},
 		}, (*server).createPlanEvent),
-		do(s, rest.Route{
-			Path: "/v1/admin/plan_events/list", Name: "listPlanEvents", Role: storage.RoleRead,
-			Summary: "List the events of a rate plan by their start",
-			Body:    rest.BodyRequired,
-		}, (*server).listPlanEvents),
-		do(s, rest.Route{
-			Path: "/v1/admin/plan_events/{id}/delete", Name: "deletePlanEvent", Role: storage.RoleOperate,
-			Summary: "Delete an event of a rate plan",
-			Body:    rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).deletePlanEvent),
+		do(s, rest.Route{Path: "/v1/admin/plan_events/list", Name: "listPlanEvents", Role: storage.RoleRead, Summary: "List the events of a rate plan by their start"}, (*server).listPlanEvents),
+		do(s, rest.Route{Path: "/v1/admin/plan_events/{id}/delete", Name: "deletePlanEvent", Role: storage.RoleOperate, Summary: "Delete an event of a rate plan"}, (*server).deletePlanEvent),
 		do(s, rest.Route{
 			Path: "/v1/admin/market_series/list", Name: "listMarketSeries", Role: storage.RoleRead,
 			Summary: "List an organization's series of market prices, or the shared series",
-			Body:    rest.BodyOptional,
 		}, (*server).listMarketSeries),
 		do(s, rest.Route{
 			Path: "/v1/admin/market_series/{id}/delete", Name: "deleteMarketSeries", Role: storage.RoleOperate,
 			Summary:     "Delete a series of market prices",
 			Description: "Homes whose plans use the series cannot be priced until there is another series.",
-			Body:        rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteMarketSeries),
 	}
 }

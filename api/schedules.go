@@ -82,9 +82,6 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 // planFirst schedules the first run of a stored schedule. If planFirst fails, a scheduler
 // finds the missing run.
 func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
-	if s.Tasks == nil {
-		return
-	}
 	var task events.Task
 	var planned bool
 	err := s.Store.View(func(v storage.View) error {
@@ -136,8 +133,4 @@ func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateSche
 	}
 	s.planFirst(ctx, stored.Ref())
 	return s.showSchedule(c, &stored)
-}
-
-func (s *server) deleteSchedule(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.ScheduleRef(c.Org, c.ID)))
 }

@@ -55,3 +55,12 @@ type ready[T any] func(to []byte) []byte
 
 func (r ready[T]) AppendTo(b []byte) []byte { return r(b) }
 func (r ready[T]) Documented() reflect.Type { return reflect.TypeFor[T]() }
+
+// explain converts the reasons of a signal for the response.
+func explain(reasons []pricing.Reason) []wire.PriceReason {
+	shown := make([]wire.PriceReason, len(reasons))
+	for i, r := range reasons {
+		shown[i] = wire.PriceReason{StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)}, Reason: r}
+	}
+	return shown
+}

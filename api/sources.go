@@ -22,41 +22,28 @@ type Sources interface {
 func (s *server) sourceRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/sources/create", Name: "createSource", Role: storage.RoleOperate,
+			Path: "/v1/admin/sources/create", Name: "createSource", Role: storage.RoleOperate, Checks: true,
 			Summary: "Create a source, which fetches prices, alerts or a tariff regularly",
 			Description: "The first fetch follows at once. All prices of a fetch are stored or none. " +
 				"Schedules with onPriceChange then send the signals of the affected homes.",
-			Body: rest.BodyRequired, Checks: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).createSource),
+		do(s, rest.Route{Path: "/v1/admin/sources/list", Name: "listSources", Role: storage.RoleRead, Summary: "List an organization's sources, or the shared sources"}, (*server).listSources),
+		do(s, rest.Route{Path: "/v1/admin/sources/{id}/get", Name: "getSource", Role: storage.RoleRead, Summary: "Get a source with the log of its runs"}, (*server).getSource),
 		do(s, rest.Route{
-			Path: "/v1/admin/sources/list", Name: "listSources", Role: storage.RoleRead,
-			Summary: "List an organization's sources, or the shared sources",
-			Body:    rest.BodyOptional,
-		}, (*server).listSources),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/get", Name: "getSource", Role: storage.RoleRead,
-			Summary: "Get a source with the log of its runs",
-			Body:    rest.BodyOptional,
-		}, (*server).getSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/update", Name: "updateSource", Role: storage.RoleOperate,
-			Summary: "Update, pause or resume a source", Description: "Absent fields keep their values. The changed source fetches at once.",
-			Body: rest.BodyRequired, Checks: true, Partial: true, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Path: "/v1/admin/sources/{id}/update", Name: "updateSource", Role: storage.RoleOperate, Checks: true, Partial: true,
+			Summary:     "Update, pause or resume a source",
+			Description: "Absent fields keep their values. The changed source fetches at once.",
 		}, (*server).updateSource),
 		do(s, rest.Route{
 			Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
-			Summary: "Delete a source", Description: "The prices, plans and events that it has stored stay.",
-			Body: rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
+			Summary:     "Delete a source",
+			Description: "The prices, plans and events that it has stored stay.",
 		}, (*server).deleteSource),
+		do(s, rest.Route{Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate, Summary: "Fetch now instead of at the next time"}, (*server).runSource),
 		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate,
-			Summary: "Fetch now instead of at the next time",
-			Body:    rest.BodyOptional, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
-		}, (*server).runSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate,
-			Summary: "Fetch once and show what a run would store, without storing it", Description: "A failed fetch has the outcome FAILED and its error.",
-			Unaudited: true, Body: rest.BodyOptional, Errors: []string{rest.CodeUnavailable}, Timeout: checkSourceTimeout,
+			Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate, Unaudited: true, Timeout: checkSourceTimeout, Errors: []string{rest.CodeUnavailable},
+			Summary:     "Fetch once and show what a run would store, without storing it",
+			Description: "A failed fetch has the outcome FAILED and its error.",
 		}, (*server).checkSource),
 		do(s, rest.Route{
 			Path: "/v1/admin/sources/adapters/list", Name: "listSourceAdapters", Role: storage.RoleRead,
@@ -235,7 +222,7 @@ func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Ti
 		task = events.SourceTask(&source, revision, due)
 		return storage.NotFound(err, ref)
 	})
-	if err != nil || s.Tasks == nil {
+	if err != nil {
 		return err
 	}
 	return s.Tasks.PutTask(ctx, task)
@@ -249,16 +236,10 @@ func (s *server) fetchNow(ctx context.Context, source *storage.Source) {
 	}
 }
 
-var errNoSources = rest.NewProblem(rest.CodeUnavailable, "This process cannot fetch the data of sources.",
-	"Send the request to a process that fetches.").After(rest.UnavailableSeconds)
-
 func (s *server) checkSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (events.SourceCheck, error) {
 	source, err := storage.Get[storage.Source](s.Store, storage.SourceRef(in.Owner(), c.ID))
 	if err != nil {
 		return events.SourceCheck{}, err
-	}
-	if s.Sources == nil {
-		return events.SourceCheck{}, errNoSources
 	}
 	return s.Sources.Check(ctx, source)
 }

@@ -14,11 +14,10 @@ import (
 func (s *server) tenantRoutes() []rest.Route {
 	return []rest.Route{
 		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin,
+			Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin, Errors: []string{},
 			Summary: "Export an organization as lines of an import",
 			Description: "Secrets are masked, as in every response. Keys, schedules, notification channels, OpenADR objects and deliveries are not lines of an import " +
 				"and are left out. Ask for the next page until next is null.",
-			Body: rest.BodyOptional,
 		}, (*server).exportOrganization),
 		do(s, rest.Route{
 			Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
@@ -29,7 +28,6 @@ func (s *server) tenantRoutes() []rest.Route {
 			Summary: "Delete an organization and erase its records",
 			Description: "At once its keys are refused, and nothing of it can be read or sent. The response is a receipt. " +
 				"A large organization takes several requests: repeat the request until complete is true.",
-			Body: rest.BodyRequired, Errors: []string{rest.CodeConflict, rest.CodeUnavailable},
 		}, (*server).deleteOrganization),
 	}
 }

@@ -18,7 +18,13 @@ func (c *Client) Backup(ctx context.Context, recipients []string) (io.ReadCloser
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
-	request, err := c.request(ctx, "/backup", jsonType, bytes.NewReader(body))
+	return c.stream(ctx, "/backup", bytes.NewReader(body))
+}
+
+// stream sends a request without a timeout except ctx, and returns the body of the
+// response. The caller must close it.
+func (c *Client) stream(ctx context.Context, path string, body io.Reader) (io.ReadCloser, error) {
+	request, err := c.request(ctx, path, jsonType, body)
 	if err != nil {
 		return nil, err
 	}

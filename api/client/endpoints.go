@@ -9,13 +9,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Endpoint is a webhook endpoint of an organization.
-type Endpoint struct {
-	wire.Endpoint
-	// Secret is the signing secret for verifying deliveries. Only the response that sets
-	// the secret contains it.
-	Secret string `json:"secret,omitempty"`
-}
+// Endpoint is a webhook endpoint of an organization. Only the response that sets the
+// signing secret contains it.
+type Endpoint = wire.EndpointWithSecret
 
 // EndpointFields are the settings of an endpoint. In an update, a nil field keeps its
 // value. In a new endpoint, a nil field has its default. A new endpoint requires only

@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -69,4 +72,68 @@ func (c *Client) UpdateHome(ctx context.Context, id string, h NewHome) (Home, er
 func (c *Client) DeleteHome(ctx context.Context, organization, id string) error {
 	_, err := call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
 	return err
+}
+
+// BillRequest selects the rate plan and the period of a bill.
+type BillRequest = wire.BillInput
+
+// Bill calculates a home's bill for a metered period or a typical year.
+func (c *Client) Bill(ctx context.Context, homeID string, b BillRequest) (bill.Bill, error) {
+	return call[bill.Bill](ctx, c, "/v1/homes/"+segment(homeID)+"/bill", b)
+}
+
+// SavingsRequest selects the period and the settings of a savings estimate.
+type SavingsRequest = wire.SavingsInput
+
+// SavingsStart is a month or a date. A month means the next such month that has not
+// ended.
+type SavingsStart = savings.Start
+
+// EstimateSavings estimates the savings from optimizing a home's heating and cooling.
+func (c *Client) EstimateSavings(ctx context.Context, homeID string, s SavingsRequest) (savings.Result, error) {
+	return call[savings.Result](ctx, c, "/v1/homes/"+segment(homeID)+"/hvac/estimate_savings", s)
+}
+
+// Solar describes the solar system of a home.
+type Solar = wire.SolarInput
+
+// CreateSolar registers the solar system of a home and returns the home. It replaces an
+// earlier registration.
+func (c *Client) CreateSolar(ctx context.Context, s Solar) (storage.Home, error) {
+	return call[storage.Home](ctx, c, "/v1/homes/solar/create", s, idempotent(s.IdempotencyKey)...)
+}
+
+// Signal is a home's price signal. Rates are in $/kWh.
+type Signal = wire.PriceSignal
+
+// Reason lists the components of an interval's prices. The components add up to the
+// prices.
+type Reason = wire.PriceReason
+
+// Interval is a quarter hour of a signal.
+type Interval = wire.PriceInterval
+
+// SignalMetadata names the sources of a signal's prices.
+type SignalMetadata = wire.PriceSignalMetadata
+
+// ExportCompensation describes the compensation of exported energy.
+type ExportCompensation = wire.ExportCompensation
+
+// Window is the time that a signal covers. Set both times, or neither for the next 24
+// hours.
+type Window = wire.Window
+
+// ExplainedSignal returns a home's price signal with the components of each price.
+func (c *Client) ExplainedSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
+	return call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Explain: true})
+}
+
+// OpenADRSignal returns a home's price signal as a list with one OpenADR 3 event.
+func (c *Client) OpenADRSignal(ctx context.Context, homeID string, w Window) (json.RawMessage, error) {
+	return call[json.RawMessage](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Format: storage.FormatOpenADR3})
+}
+
+// PriceSignal returns a home's price signal.
+func (c *Client) PriceSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
+	return call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", w)
 }

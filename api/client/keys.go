@@ -6,13 +6,9 @@ import (
 	"github.com/gridhook/gridhook/api/wire"
 )
 
-// Key is an API key of an organization.
-type Key struct {
-	wire.Key
-	// Text is the full text of the key for the partner. Only the response that creates
-	// the key contains it.
-	Text string `json:"key,omitempty"`
-}
+// Key is an API key of an organization. Only the response that creates the key contains
+// its text.
+type Key = wire.KeyWithText
 
 // NewKey has the fields of a new key.
 type NewKey = wire.CreateKeyInput
@@ -42,4 +38,20 @@ type Rotation struct {
 // Operator only.
 func (c *Client) RotateKey(ctx context.Context, id string, r Rotation) (Key, error) {
 	return call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/rotate", r)
+}
+
+// ConsoleLinkRequest describes a console link.
+type ConsoleLinkRequest = wire.ConsoleLinkInput
+
+// ConsoleLink is a short-lived link to the console.
+type ConsoleLink = wire.ConsoleLink
+
+// CreateConsoleLink creates a short-lived link to the console.
+func (c *Client) CreateConsoleLink(ctx context.Context, l ConsoleLinkRequest) (ConsoleLink, error) {
+	return call[ConsoleLink](ctx, c, "/v1/console/links/create", l)
+}
+
+// RevokeConsoleLink revokes a link by the identifier of its key.
+func (c *Client) RevokeConsoleLink(ctx context.Context, id string) (Key, error) {
+	return call[Key](ctx, c, "/v1/console/links/"+segment(id)+"/revoke", nothing)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/gridhook/gridhook/api/wire"
 )
@@ -35,4 +36,16 @@ func All[T any](ctx context.Context, list func(context.Context, Page) (items []T
 		}
 		page.After = next
 	}
+}
+
+// nothing is the body of operations without input.
+var nothing = struct{}{}
+
+// segment escapes an identifier for a path.
+func segment(id string) string { return url.PathEscape(id) }
+
+// ofOrganization requests a page of an organization's resources.
+type ofOrganization struct {
+	OrganizationID string `json:"organizationId,omitempty"`
+	Page
 }

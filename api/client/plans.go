@@ -2,16 +2,13 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Plan is a rate plan. Only GetPlan returns the tariff.
-type Plan struct {
-	wire.Plan
-	Tariff json.RawMessage `json:"tariff,omitempty"`
-}
+type Plan = wire.PlanWithTariff
 
 // NewPlan is a tariff or a plan of the catalog, with the identifier that homes refer
 // to.
@@ -36,5 +33,46 @@ func (c *Client) GetPlan(ctx context.Context, organization, id string) (Plan, er
 // DeletePlan removes a plan. Operator only.
 func (c *Client) DeletePlan(ctx context.Context, organization, id string) error {
 	_, err := call[struct{}](ctx, c, "/v1/admin/plans/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	return err
+}
+
+// PlanIDInput identifies a rate plan. The organization is empty for a shared plan.
+type PlanIDInput = wire.PlanIDInput
+
+// PlanOwner identifies an organization. It is empty for the shared plans.
+type PlanOwner = wire.PlanOwner
+
+// NewPlanEvent is an event to create or replace.
+type NewPlanEvent = wire.CreatePlanEventInput
+
+// CreatePlanEvent creates or replaces an event of a rate plan. Operator only.
+func (c *Client) CreatePlanEvent(ctx context.Context, e NewPlanEvent) (storage.PlanEvent, error) {
+	return call[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/create", e)
+}
+
+// PlanEvents lists the events of a rate plan. Operator only.
+func (c *Client) PlanEvents(ctx context.Context, plan PlanIDInput) ([]storage.PlanEvent, error) {
+	events, _, err := list[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/list", plan)
+	return events, err
+}
+
+// DeletePlanEvent removes an event of a rate plan. Operator only.
+func (c *Client) DeletePlanEvent(ctx context.Context, plan PlanIDInput, id string) error {
+	_, err := call[struct{}](ctx, c, "/v1/admin/plan_events/"+segment(id)+"/delete", plan)
+	return err
+}
+
+// MarketSeries is a series of market prices, without the prices.
+type MarketSeries = wire.MarketSeries
+
+// MarketSeriesOf lists the series of an organization, or the shared series if
+// organization is empty. Operator only.
+func (c *Client) MarketSeriesOf(ctx context.Context, organization string, p Page) (items []MarketSeries, next string, err error) {
+	return list[MarketSeries](ctx, c, "/v1/admin/market_series/list", ofOrganization{organization, p})
+}
+
+// DeleteMarketSeries removes a series. Operator only.
+func (c *Client) DeleteMarketSeries(ctx context.Context, organization, id string) error {
+	_, err := call[struct{}](ctx, c, "/v1/admin/market_series/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
 	return err
 }

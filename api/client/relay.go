@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -28,9 +26,6 @@ const ListenTime = 10 * time.Minute
 // a connection counts as broken.
 const listenSilence = 45 * time.Second
 
-// streamHTTP has no timeout, because a response goes on for minutes.
-var streamHTTP = &http.Client{}
-
 // ListenEndpoint receives the requests to an endpoint whose URL is relay:listen, over one
 // connection of ListenTime. It calls each for each request, and with nil when the
 // connection is established or idle. Respond to each request with RespondEndpoint. It
@@ -41,24 +36,12 @@ func (c *Client) ListenEndpoint(ctx context.Context, id string, each func(*Relay
 	silence := time.AfterFunc(listenSilence, func() { cancel(fmt.Errorf("the connection was silent for %s", listenSilence)) })
 	defer silence.Stop()
 	path := endpointPath(id, "listen")
-	request, err := c.request(ctx, path, jsonType, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, int(ListenTime.Seconds()))))
-	if err != nil {
-		return err
-	}
-	h := c.HTTP
-	if h == nil {
-		h = streamHTTP
-	}
-	response, err := h.Do(request)
+	body, err := c.stream(ctx, path, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, int(ListenTime.Seconds()))))
 	if err != nil {
 		return errors.Join(err, silent(ctx))
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
-	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse)) // what was read explains the refusal
-		return serverError(response, text)
-	}
-	lines := bufio.NewScanner(response.Body)
+	defer body.Close() //nolint:errcheck // it was read to its end or is of no use
+	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxResponse)
 	for lines.Scan() {
 		silence.Reset(listenSilence)

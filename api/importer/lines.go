@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -65,11 +66,11 @@ func newLine(newSettings func() wire.EndpointSettings, resource string) importLi
 
 // resourceNames lists the resources for an error message.
 func resourceNames() string {
-	kinds := make([]storage.Kind, len(resources))
+	names := make([]string, len(resources))
 	for i, r := range resources {
-		kinds[i] = r.kind
+		names[i] = string(r.kind)
 	}
-	return rest.OneOf(kinds)
+	return strings.Join(names, ", ")
 }
 
 // LineTypes returns the types of the lines in the order of the resources.

@@ -79,7 +79,13 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			continue
 		}
 		if a.kind.of == storage.OpenADRProgram {
-			more, err = p.add(func() (json.RawMessage, error) { return withTargets(program.Encode())(targets[program.ID]) })
+			more, err = p.add(func() (json.RawMessage, error) {
+				text, err := program.Encode()
+				if err != nil {
+					return nil, err
+				}
+				return events.WithTargets(text, targets[program.ID]), nil
+			})
 			if err != nil || !more {
 				return false, err
 			}
@@ -151,15 +157,6 @@ func (s *server) addDays(v storage.View, a *audience, r *request, p *page, progr
 		}
 	}
 	return more, nil
-}
-
-func withTargets(object json.RawMessage, err error) func(targets []string) (json.RawMessage, error) {
-	return func(targets []string) (json.RawMessage, error) {
-		if err != nil {
-			return nil, err
-		}
-		return events.WithTargets(object, targets), nil
-	}
 }
 
 // findDerived returns the derived program or event of a path, or nil if there is none.

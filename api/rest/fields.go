@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"strings"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -14,12 +12,3 @@ const BadID = "must match ^[A-Za-z0-9_-]{1,128}$"
 
 // CheckID adds a field error unless id is a valid identifier.
 func CheckID(p *FieldErrors, field, id string) { p.Check(storage.ValidID(id), field, BadID) }
-
-// OneOf returns the error message that lists a field's allowed values.
-func OneOf[T ~string](values []T) string {
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = string(v)
-	}
-	return strings.Join(names, ", ")
-}

@@ -1,14 +1,13 @@
 package rest
 
 import (
-	"net/http"
 	"strconv"
-	"sync"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// unmatched is the operation label of requests that match no operation.
+// unmatched begins the operation label of requests that match no operation.
 const unmatched = "unmatched"
 
 // metrics measures requests by operation. The label is the path's template. An identifier
@@ -53,37 +52,18 @@ func newMetrics(r prometheus.Registerer) *metrics {
 // prepare creates an operation's metrics, so that they read 0 before the first request.
 func (m *metrics) prepare(operation string) {
 	m.duration.WithLabelValues(operation)
-	if operation != unmatched {
+	if !strings.HasPrefix(operation, unmatched) {
 		m.requests.WithLabelValues(operation, "200")
 	}
 }
 
-// measured caches the metrics of one operation.
-type measured struct {
-	requests *prometheus.CounterVec // by code
-	ok       prometheus.Counter     // counter of code 200, created with its first use
-	once     sync.Once
-	duration prometheus.Observer
-}
-
-// of returns the metrics of an operation.
-func (m *metrics) of(operation string) *measured {
-	return &measured{
-		requests: m.requests.MustCurryWith(prometheus.Labels{"operation": operation}),
-		duration: m.duration.WithLabelValues(operation),
-	}
-}
-
-func (m *measured) observe(o *outcome) {
-	if o.status == http.StatusOK {
-		m.once.Do(func() { m.ok = m.requests.WithLabelValues("200") })
-		m.ok.Inc()
-	} else {
-		m.requests.WithLabelValues(strconv.Itoa(o.status)).Inc()
-	}
+// observe measures a request. The label of an operation is its template.
+func (m *metrics) observe(operation string, o *outcome) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(o.status)).Inc()
+	duration := m.duration.WithLabelValues(operation)
 	if o.trace == "" {
-		m.duration.Observe(o.took.Seconds())
+		duration.Observe(o.took.Seconds())
 		return
 	}
-	m.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
+	duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
 }

@@ -45,7 +45,7 @@ func (s *Server) observe(operation string, respond Responder) http.Handler {
 // Observe wraps a Responder. It assigns the request identifier, turns panics into errors,
 // writes the response, measures it and logs it.
 func (s *Server) Observe(operation string, f Format, respond Responder) http.Handler {
-	measured := s.metrics.of(operation)
+	s.metrics.prepare(operation)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // only measures the duration: s.Now is the clock
 		s.metrics.inFlight.Inc()
@@ -60,7 +60,7 @@ func (s *Server) Observe(operation string, f Format, respond Responder) http.Han
 		o.took = time.Since(began)
 		o.trace = traceOf(span)
 		endSpan(span, &o)
-		measured.observe(&o)
+		s.metrics.observe(operation, &o)
 		s.record(r, &o)
 		if lines, ok := value.(Stream); ok && o.err == nil {
 			s.stream(w, r, lines)

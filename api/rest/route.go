@@ -77,7 +77,8 @@ type Route struct {
 	// Timeout is the timeout of the operation if it must be longer than Options.Timeout.
 	// The write timeout is extended as well.
 	Timeout time.Duration
-	// Errors are the error codes in addition to the common codes of such operations.
+	// Errors are the error codes in addition to the common codes of such operations. If nil,
+	// an operation that needs more than reading has CodeConflict and CodeUnavailable.
 	Errors []string
 	// In and Out are the types of the decoded body and of the response.
 	In, Out reflect.Type
@@ -134,6 +135,9 @@ func (r *Route) Codes() []string {
 	}
 	if r.Idempotent {
 		codes = append(codes, CodeConflict)
+	}
+	if r.Errors == nil && r.Needs() != storage.RoleRead {
+		codes = append(codes, CodeConflict, CodeUnavailable)
 	}
 	codes = append(codes, r.Errors...)
 	slices.Sort(codes)

@@ -22,7 +22,6 @@ import (
 func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page) http.Handler {
 	r := mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for _, route := range routes {
-		s.metrics.prepare(route.Path)
 		r.Handle(pattern(route.Path), s.observe(route.Path, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
 			return s.serve(w, r, c, &route, authenticate)
 		}))
@@ -30,7 +29,6 @@ func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page
 	for _, page := range pages {
 		r.Handle(page.Path, s.page(page))
 	}
-	s.metrics.prepare(unmatched)
 	r.NotFoundHandler = s.observe(unmatched, func(http.ResponseWriter, *http.Request, *Call) (any, error) {
 		return nil, errPath
 	})

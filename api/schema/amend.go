@@ -10,23 +10,11 @@ func (s *Schema) SetDefaults(value any) {
 		return
 	}
 	for _, p := range s.target.Properties {
-		if v, ok := defaults[p.Name]; ok && !isEmptyDefault(v) && p.Value.target == nil {
+		v := defaults[p.Name]
+		if adds := v != nil && v != "" && v != 0.0; adds && p.Value.target == nil {
 			p.Value.Default = v
 		}
 	}
-}
-
-// isEmptyDefault reports whether a default adds nothing to the type.
-func isEmptyDefault(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case float64:
-		return v == 0
-	}
-	return false
 }
 
 // SetConst restricts a field of an object to one value.

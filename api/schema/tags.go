@@ -82,6 +82,9 @@ func requiredOf(t reflect.Type) (names []string) {
 	return names
 }
 
+// Requires reports whether a request of a type has required fields.
+func Requires(t reflect.Type) bool { return len(requiredOf(t)) > 0 }
+
 // field describes a field by its type and its tags.
 func (t *Types) field(f field, d Direction) *Schema {
 	s := t.schema(f.Type, d)

@@ -114,35 +114,14 @@ type EventType struct {
 // Webhooks returns the kinds of events that Gridhook sends.
 func Webhooks() []Webhook {
 	return []Webhook{
-		{
-			Name: storage.EventPriceSignalUpdated, Summary: "A home's price signal, one per home and endpoint of a trigger",
-			Body: SignalEvent{},
-		},
-		{
-			Name: storage.EventOpenADRUpdated, Summary: "A home's price signal as an OpenADR 3 event, for endpoints with the format openadr3",
-			Body: OpenADRSignalEvent{},
-		},
-		{
-			Name: storage.EventPriceSignalChanged, Summary: "A home's price signal without its prices, for endpoints with the format thin",
-			Body: ThinEvent{},
-		},
-		{
-			Name: storage.EventPriceSignalBatch, Summary: "The price signals of several homes in one request, for endpoints with a batchSize above 1",
-			Body: BatchEvent{},
-		},
-		{
-			Name: storage.EventTriggerCompleted, Summary: "A trigger is completed: the outcomes of its homes, once per trigger and endpoint",
-			Body: CompletedEvent{},
-		},
-		{
-			Name: storage.EventEndpointDisabled, Summary: "The service has disabled an endpoint; the organization's other endpoints are notified",
-			Body: DisabledEvent{},
-		},
-		{
-			Name: storage.EventFlexAlert, Summary: "A grid operator asks homes on a rate plan of the organization to use less, once per alert and endpoint",
-			Body: FlexAlertEvent{},
-		},
-		{Name: storage.EventWebhookTest, Summary: "A test by the operation testEndpoint", Body: TestEvent{}},
+		{storage.EventPriceSignalUpdated, "A home's price signal, one per home and endpoint of a trigger", SignalEvent{}},
+		{storage.EventOpenADRUpdated, "A home's price signal as an OpenADR 3 event, for endpoints with the format openadr3", OpenADRSignalEvent{}},
+		{storage.EventPriceSignalChanged, "A home's price signal without its prices, for endpoints with the format thin", ThinEvent{}},
+		{storage.EventPriceSignalBatch, "The price signals of several homes in one request, for endpoints with a batchSize above 1", BatchEvent{}},
+		{storage.EventTriggerCompleted, "A trigger is completed: the outcomes of its homes, once per trigger and endpoint", CompletedEvent{}},
+		{storage.EventEndpointDisabled, "The service has disabled an endpoint; the organization's other endpoints are notified", DisabledEvent{}},
+		{storage.EventFlexAlert, "A grid operator asks homes on a rate plan of the organization to use less, once per alert and endpoint", FlexAlertEvent{}},
+		{storage.EventWebhookTest, "A test by the operation testEndpoint", TestEvent{}},
 	}
 }
 

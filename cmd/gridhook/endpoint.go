@@ -24,12 +24,6 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			"batch:homesPerRequest:homes, rate limit:limit:per second, public key:publicKey, secret:secret",
 	}
 	const example = "  gridhook endpoint %s ep_01JZ0000000000000000000000 --org acme"
-	enable := func(on bool) func(*cobra.Command, []string, fields) error {
-		return func(_ *cobra.Command, _ []string, body fields) error {
-			body["enabled"] = on
-			return nil
-		}
-	}
 	return g.talks(group("endpoint", "Webhook endpoints: where signals are delivered",
 		newEndpointCreate(r),
 		r.list("List the endpoints of an organization", "  gridhook endpoint list --org acme"),
@@ -41,11 +35,11 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		})),
 		r.command(operation{
 			use: "pause ENDPOINT", path: "{id}/update", short: "Stop deliveries to an endpoint: triggers skip it and queue nothing",
-			example: fmt.Sprintf(example, "pause"), prepare: enable(false),
+			example: fmt.Sprintf(example, "pause"), prepare: setEnabled(false),
 		}),
 		r.command(operation{
 			use: "resume ENDPOINT", path: "{id}/update", short: "Resume deliveries to a paused or disabled endpoint, from the next trigger on",
-			example: fmt.Sprintf(example, "resume"), prepare: enable(true),
+			example: fmt.Sprintf(example, "resume"), prepare: setEnabled(true),
 		}),
 		r.remove("Delete an endpoint", fmt.Sprintf(example, "delete")),
 		r.command(operation{

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -101,18 +99,13 @@ func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name 
 	return err
 }
 
-// meterBuffers has buffers for files, because new memory would take a tenth of the time.
-var meterBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 func readMeterFile(name string, in io.Reader) (*greenbutton.Readings, error) {
 	f, _, err := openFile(name, in)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	buffer, _ := meterBuffers.Get().(*bytes.Buffer)
-	defer meterBuffers.Put(buffer)
-	text, err := readWhole(f, buffer)
+	text, err := readWhole(f)
 	if err != nil {
 		return nil, err
 	}

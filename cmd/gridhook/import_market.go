@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -72,19 +71,18 @@ func (m *marketFormat) check(format string) error {
 // some 15 MB, a year of quarter hours of Green Button some 25 MB.
 const maxWholeFile = 256 << 20
 
-// readWhole reads a file as a whole. The result is in data.
-func readWhole(r io.Reader, data *bytes.Buffer) ([]byte, error) {
-	data.Reset()
-	_, err := data.ReadFrom(io.LimitReader(r, maxWholeFile+1))
-	if err == nil && data.Len() > maxWholeFile {
+// readWhole reads a file as a whole.
+func readWhole(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxWholeFile+1))
+	if err == nil && len(data) > maxWholeFile {
 		err = fmt.Errorf("the file is larger than %d MB: import it in parts", maxWholeFile>>20)
 	}
-	return data.Bytes(), err
+	return data, err
 }
 
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	data, err := readWhole(r, new(bytes.Buffer))
+	data, err := readWhole(r)
 	if err != nil {
 		return err
 	}

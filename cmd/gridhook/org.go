@@ -1,6 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/storage"
+)
 
 func newOrgCommand(g *globals) *cobra.Command {
 	r := resource{
@@ -38,4 +47,74 @@ func newOrgCommand(g *globals) *cobra.Command {
 		}),
 		newOrgExport(g, r),
 		newOrgDelete(r)))
+}
+
+// newOrgExport returns the command that prints an organization as lines of an import.
+func newOrgExport(g *globals, orgs resource) *cobra.Command {
+	return orgs.run(operation{
+		use: "export ORG", short: "Print an organization as a file to import", path: "{id}/export",
+		long: `Print everything of an organization that "gridhook import" takes, one resource a line.
+
+Secrets are masked. An import into the same server keeps them. On another server,
+replace the masks first; endpoints without secrets get new signing secrets. Keys,
+schedules, OpenADR objects and deliveries are not in the file.`,
+		example: "  gridhook org export acme > acme.ndjson",
+	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
+		_, err := client.All(cmd.Context(), func(ctx context.Context, p client.Page) ([]struct{}, string, error) {
+			body["limit"] = p.Limit
+			if p.After != "" {
+				body["after"] = p.After
+			}
+			page, err := client.Call[struct {
+				Data []json.RawMessage `json:"data"`
+				Next string            `json:"next"`
+			}](ctx, c, orgs.at("{id}/export", args), body)
+			for _, line := range page.Data {
+				if err == nil {
+					_, err = fmt.Fprintf(g.out, "%s\n", line)
+				}
+			}
+			return nil, page.Next, err
+		})
+		return err
+	})
+}
+
+// newOrgDelete returns the command that deletes an organization.
+func newOrgDelete(orgs resource) *cobra.Command {
+	return orgs.run(operation{
+		use: "delete ORG", path: "{id}/delete", short: "Delete an organization and erase its records",
+		long: `Delete an organization with its keys, homes, devices, plans, endpoints and schedules,
+and overwrite its records. This cannot be undone.
+
+At once its keys are refused, and nothing of it can be read or sent. Its triggers and
+receipts pass their retention until the time that the receipt calls "erased by". Until
+then the identifier cannot be used again. An interrupted command may be repeated.`,
+		example: "  gridhook org delete acme --confirm acme",
+		flags:   []bodyFlag{{name: "confirm", field: "confirm", value: "", help: "`identifier` of the organization, again", required: true}},
+	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
+		receipt, err := eraseAll(cmd.Context(), c, orgs.at("{id}/delete", args), body)
+		if err != nil {
+			return err
+		}
+		response, err := json.Marshal(receipt)
+		if err != nil {
+			return err
+		}
+		return orgs.show(response, operation{fields: "deleted:id, erased records:records, erased by:erasedBy"})
+	})
+}
+
+// eraseAll repeats the deletion until it is complete. It returns the last receipt with the
+// records of all.
+func eraseAll(ctx context.Context, c *client.Client, path string, body fields) (receipt client.Erased, err error) {
+	records := map[storage.Kind]int{}
+	for !receipt.Complete && err == nil {
+		receipt, err = client.Call[client.Erased](ctx, c, path, body)
+		for kind, n := range receipt.Records {
+			records[kind] += n
+		}
+	}
+	receipt.Records = records
+	return receipt, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"os/signal"
 	"syscall"
 
@@ -52,26 +51,10 @@ func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command
 		if *printOnly {
 			return loaded.WriteYAML(g.out)
 		}
-		ctx, cancel := untilSignal(cmd.Context())
-		defer cancel()
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second signal kills the process
 		return g.run(ctx, loaded.Config, g.version.Version, g.out)
 	}
 	return cmd
-}
-
-// untilSignal returns a context that ends at the first SIGINT or SIGTERM. Before it ends,
-// the default handling is restored, so that a second signal kills the process.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		defer cancel()
-		defer signal.Stop(signals)
-		select {
-		case <-signals:
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }

@@ -66,6 +66,7 @@ func sourceFlags() []bodyFlag {
 	}
 }
 
+// setEnabled returns a preparation that sets whether the object is enabled.
 func setEnabled(enabled bool) func(*cobra.Command, []string, fields) error {
 	return func(_ *cobra.Command, _ []string, body fields) error {
 		body["enabled"] = enabled

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -28,8 +27,8 @@ func (a *App) PublishState(ctx context.Context, subject, value string) error {
 	return err
 }
 
-// Certificates returns the configuration of a key pair with the test's clock.
-func Certificates(p config.KeyPair, now func() time.Time) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
-	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler), now: now}
+// Certificates returns the function that returns the certificate of a key pair.
+func Certificates(p config.KeyPair) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler)}
 	return c.get, c.load(c.stamp())
 }

@@ -17,33 +17,8 @@ import (
 // value is unavailable, the scrape omits it and the process logs the error.
 type collector struct{ app *App }
 
-func desc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName("gridhook", "", name), help, nil, nil)
-}
-
-var (
-	readyDesc = desc("ready", "1 while /readyz responds 200, otherwise 0.")
-	freeDesc  = desc("data_free_bytes", "Bytes free for this process on the file system of its data folder.")
-	sizeDesc  = desc("data_size_bytes", "Size of the file system of the data folder.")
-
-	fullDesc    = desc("store_full", "1 while the disk or the store is full and new requests are refused.")
-	damagedDesc = desc("record_damaged", "1 if a stream of the log of record lost messages.")
-
-	slicesDesc    = desc("queue_slices", "Slices queued or in flight in the fleet.")
-	retriesDesc   = desc("retries_pending", "Retry messages that wait or are due in the fleet.")
-	unstartedDesc = desc("triggers_unstarted", "Accepted triggers whose walk has not begun.")
-	deadDesc      = desc("dead_letters", "Messages that could not be processed.")
-	lagDesc       = desc("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.")
-
-	storeUsedDesc  = desc("store_used_bytes", "Size of the embedded NATS's files in bytes.")
-	storeLimitDesc = desc("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.")
-
-	backlogDesc     = desc("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.")
-	unwalkedDesc    = desc("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.")
-	undeliveredDesc = desc("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.")
-	deletionsDesc   = desc("deletions_unfinished", "Deleted organizations with records that are not erased yet.")
-	staleDesc       = desc("organizations_stale", "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force.")
-)
+// gauge sends the value of a metric.
+type gauge func(name, help string, value float64)
 
 // registerMetrics registers the metrics of the process.
 func (a *App) registerMetrics(context.Context) error {
@@ -60,24 +35,25 @@ func (s *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the current values.
 func (s *collector) Collect(out chan<- prometheus.Metric) {
-	send := func(d *prometheus.Desc, v float64) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	send := func(name, help string, value float64) {
+		d := prometheus.NewDesc(prometheus.BuildFQName("gridhook", "", name), help, nil, nil)
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value)
 	}
 	now := time.Now()
-	flag := func(d *prometheus.Desc, on bool) {
-		send(d, map[bool]float64{true: 1}[on])
+	flag := func(name, help string, on bool) {
+		send(name, help, map[bool]float64{true: 1}[on])
 	}
-	flag(readyDesc, s.app.unready(now) == "")
-	flag(fullDesc, s.app.guard.full.Load() != nil)
-	flag(damagedDesc, s.app.guard.damage.Load() != nil)
+	flag("ready", "1 while /readyz responds 200, otherwise 0.", s.app.unready(now) == "")
+	flag("store_full", "1 while the disk or the store is full and new requests are refused.", s.app.guard.full.Load() != nil)
+	flag("record_damaged", "1 if a stream of the log of record lost messages.", s.app.guard.damage.Load() != nil)
 	s.queues(send)
 	s.try("free space of the disk", func() error { return s.disk(send) })
 	if s.app.embedded != nil {
 		s.try("size of the store", func() error {
 			u, err := s.app.embedded.Usage()
 			if err == nil {
-				send(storeUsedDesc, float64(u.Used))
-				send(storeLimitDesc, float64(u.Limit))
+				send("store_used_bytes", "Size of the embedded NATS's files in bytes.", float64(u.Used))
+				send("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.", float64(u.Limit))
 			}
 			return err
 		})
@@ -88,20 +64,20 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 		s.try("unfinished deletions", func() error {
 			return s.app.store.View(func(v storage.View) error {
 				n, err := storage.UnfinishedErasures(v)
-				send(deletionsDesc, float64(n))
+				send("deletions_unfinished", "Deleted organizations with records that are not erased yet.", float64(n))
 				return err
 			})
 		})
 	}
 }
 
-func (s *collector) queues(send func(*prometheus.Desc, float64)) {
+func (s *collector) queues(send gauge) {
 	depth, lag := s.app.health.queues()
-	send(slicesDesc, float64(depth.Slices))
-	send(retriesDesc, float64(depth.RetriesWaiting))
-	send(unstartedDesc, float64(depth.Unstarted))
-	send(deadDesc, float64(depth.DeadLetters))
-	send(lagDesc, float64(lag))
+	send("queue_slices", "Slices queued or in flight in the fleet.", float64(depth.Slices))
+	send("retries_pending", "Retry messages that wait or are due in the fleet.", float64(depth.RetriesWaiting))
+	send("triggers_unstarted", "Accepted triggers whose walk has not begun.", float64(depth.Unstarted))
+	send("dead_letters", "Messages that could not be processed.", float64(depth.DeadLetters))
+	send("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.", float64(lag))
 }
 
 func (s *collector) try(what string, read func() error) {
@@ -110,25 +86,25 @@ func (s *collector) try(what string, read func() error) {
 	}
 }
 
-func (s *collector) disk(send func(*prometheus.Desc, float64)) error {
+func (s *collector) disk(send gauge) error {
 	free, size, err := Space(s.app.Data)
 	if err != nil {
 		return err
 	}
-	send(freeDesc, float64(free))
-	send(sizeDesc, float64(size))
+	send("data_free_bytes", "Bytes free for this process on the file system of its data folder.", float64(free))
+	send("data_size_bytes", "Size of the file system of the data folder.", float64(size))
 	return nil
 }
 
-func (s *collector) backlog(send func(*prometheus.Desc, float64), now time.Time) error {
+func (s *collector) backlog(send gauge, now time.Time) error {
 	b, err := s.app.ledger.Backlog()
 	if err != nil {
 		return err
 	}
 	unwalked := age(b.OldestWalk, now)
-	send(backlogDesc, float64(b.Homes))
-	send(unwalkedDesc, unwalked)
-	send(undeliveredDesc, max(unwalked, age(b.OldestRetry, now)))
+	send("backlog_homes", "Homes of accepted triggers in the fleet that are not walked yet.", float64(b.Homes))
+	send("oldest_unwalked_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet, 0 without one.", unwalked)
+	send("oldest_undelivered_age_seconds", "Age of the oldest trigger in the fleet with homes that are not walked yet or are retried, 0 without one.", max(unwalked, age(b.OldestRetry, now)))
 	return nil
 }
 
@@ -142,7 +118,7 @@ func age(t, now time.Time) float64 {
 
 // stale counts the organizations whose receivers have no current signal. It ignores
 // suspended organizations, and organizations without any trigger.
-func (s *collector) stale(send func(*prometheus.Desc, float64), now time.Time) error {
+func (s *collector) stale(send gauge, now time.Time) error {
 	n := 0
 	err := s.app.store.View(func(v storage.View) error {
 		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
@@ -158,7 +134,7 @@ func (s *collector) stale(send func(*prometheus.Desc, float64), now time.Time) e
 		return err
 	})
 	if err == nil {
-		send(staleDesc, float64(n))
+		send("organizations_stale", "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force.", float64(n))
 	}
 	return err
 }

@@ -21,29 +21,23 @@ func scheme(p config.KeyPair) string {
 
 // tlsConfig returns a configuration that reloads the certificate when the files change.
 func tlsConfig(p config.KeyPair, log *slog.Logger) (*tls.Config, error) {
-	c := &certificate{pair: p, log: log, now: time.Now}
+	c := &certificate{pair: p, log: log}
 	if err := c.load(c.stamp()); err != nil {
 		return nil, err
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
 }
 
-// checkEvery is the minimum interval between two checks of the files.
-const checkEvery = time.Second
-
 // certificate reloads its files when they change. A renewal needs no restart and may
 // write one file after the other.
 type certificate struct {
 	pair config.KeyPair
 	log  *slog.Logger
-	now  func() time.Time
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	// read identifies the loaded versions of the files. looked is the time of the last
-	// check.
-	read   [2]fileStamp
-	looked time.Time
+	// read identifies the loaded versions of the files.
+	read [2]fileStamp
 }
 
 // fileStamp identifies a version of a file.
@@ -63,7 +57,7 @@ func (c *certificate) stamp() (stamps [2]fileStamp) {
 
 func (c *certificate) load(stamp [2]fileStamp) error {
 	loaded, err := tls.LoadX509KeyPair(c.pair.Certificate, c.pair.Key)
-	c.read, c.looked = stamp, c.now()
+	c.read = stamp
 	if err != nil {
 		return fmt.Errorf("read the certificate %s with its key: %w", c.pair.Certificate, err)
 	}
@@ -75,10 +69,6 @@ func (c *certificate) load(stamp [2]fileStamp) error {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.now().Sub(c.looked) < checkEvery {
-		return c.loaded, nil
-	}
-	c.looked = c.now()
 	if stamp := c.stamp(); stamp != c.read {
 		if err := c.load(stamp); err != nil {
 			c.log.Error("changed certificate unreadable, keeping the previous certificate", "error", err)

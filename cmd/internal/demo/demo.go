@@ -15,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -76,7 +77,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err err
 	if err := box.Furnish(ctx, organization, o.Homes, func(int) {}); err != nil {
 		return nil, err
 	}
-	say("imported the organization %q: %d homes on %d real rate plans, in %s", organization, o.Homes, len(planNames()), since(began))
+	say("imported the organization %q: %d homes on %d real rate plans, in %s", organization, o.Homes, len(catalog.Plans()), since(began))
 
 	d := &demonstration{Options: o, box: box, say: say, left: atomic.Int64{}}
 	return d.run(ctx)

@@ -27,8 +27,6 @@ type PlanReport struct {
 	CheapestAt time.Time `json:"cheapestAt"`
 }
 
-func planNames() []catalog.Plan { return catalog.Plans() }
-
 // arrivals are the verified webhooks in order of arrival.
 type arrivals struct {
 	mu     sync.Mutex
@@ -54,7 +52,7 @@ func (a *arrivals) sumUp(r *Report, accepted time.Time) {
 	prompt := a.events[max(0, len(a.events)-r.Stumbled-1)]
 	r.FirstMilliseconds = milliseconds(a.events[0].At.Sub(accepted))
 	r.LastMilliseconds = milliseconds(prompt.At.Sub(accepted))
-	plans := planNames()
+	plans := catalog.Plans()
 	r.Plans = make([]PlanReport, len(plans))
 	for i, p := range plans {
 		r.Plans[i] = PlanReport{RatePlanID: p.ID, Utility: p.Utility, Name: p.Name}

@@ -216,6 +216,11 @@ func (s *server) homeRoutes() []rest.Route {
 			Scope:       storage.ScopeRead, Body: rest.BodyOptional,
 		}, (*server).listOwnHomes),
 		do(s, rest.Route{
+			Path: "/v1/homes/{id}/get", Name: "getOwnHome", Group: groupHomes,
+			Summary: "Get a home",
+			Scope:   storage.ScopeRead,
+		}, (*server).getOwnHome),
+		do(s, rest.Route{
 			Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Group: groupHomes,
 			Summary: "Get the price signal of a home",
 			Description: "Without a body, the signal covers the 24 hours from the start of the current quarter hour. " +
@@ -244,6 +249,12 @@ func (s *server) homeRoutes() []rest.Route {
 			Description: "It replaces an earlier registration.",
 			Scope:       storage.ScopeWrite, Body: rest.BodyRequired, Checks: true, Idempotent: true, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
 		}, (*server).createSolar),
+		do(s, rest.Route{
+			Path: "/v1/devices/hvac/list", Name: "listDevices", Group: groupHomes,
+			Summary:     "List the HVAC devices",
+			Description: "homeId selects the devices of a home.",
+			Scope:       storage.ScopeRead, Body: rest.BodyOptional, Errors: []string{rest.CodeNotFound},
+		}, (*server).listDevices),
 		do(s, rest.Route{
 			Path: "/v1/devices/hvac/{id}/get", Name: "findHVAC", Group: groupHomes,
 			Summary: "Find an HVAC device",

@@ -17,7 +17,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// lane is one endpoint's part of a slice or retry, or that of the callbacks to one server.
+// lane is the part of a slice or retry that goes to one endpoint, or to one server with
+// callbacks.
 // Lanes do not wait for one another.
 type lane struct {
 	gate *gate.Endpoint

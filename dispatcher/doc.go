@@ -3,9 +3,12 @@
 //
 // walkSlice in slice.go shows the steps of a slice in order: done already -> admit ->
 // read homes -> enqueue the next slice -> price -> supersede -> unchanged -> deliver ->
-// record. The caller acknowledges. Each step has the file of its name.
+// record. The caller acknowledges. admit, price, skip, deliver and record have files of
+// their names, which a slice enters in this order; outcome.go concludes a request. The
+// questions that steps ask have packages of their own:
 //
 //	walks     does a newer trigger supersede this signal?
+//	known     does the endpoint have this signal already?
 //	gate      may a request to this endpoint go now?
 //	webhook   the bytes: message, batch, compression, signature
 //	send      the wire: one POST, the destination guard, the HTTP client
@@ -14,9 +17,9 @@
 //	resume, tester, tracing   lost slices, test events, spans
 //
 // Slices take turns by organization, so no organization takes all slots of a worker.
-// The queue hands out slices in order of arrival; while several organizations have walks
-// in progress, a worker takes up to 8,192 slices more than it has slots, and [gate.Turns]
-// gives each free slot to the next organization and its oldest slice. A slice that waits
+// The queue hands out slices in order of arrival. While several organizations have walks
+// in progress, a worker takes up to 8,192 slices more than it has slots. [gate.Turns] gives
+// each free slot to the next organization and its oldest slice. A slice that waits
 // for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
 //
 // dispatcher may import events, storage and pricing; it never imports api.

@@ -136,6 +136,23 @@ func dropPaused(j *job, now time.Time) result {
 	return result{delivery: d}
 }
 
+// superseded returns the outcome of a superseded job. ok is false if no newer trigger
+// supersedes the job.
+func (w *Worker) superseded(j *job) (d events.Delivery, ok bool) {
+	if !j.Signals() {
+		return d, false
+	}
+	by := w.walks.SupersededBy(j.place, j.Signal.RatePlanID, w.Now())
+	if by == "" {
+		return d, false
+	}
+	return events.Delivery{
+		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID,
+		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: w.Store.Now()},
+		Reason: "superseded by the newer trigger " + by,
+	}, true
+}
+
 // delivery describes an attempt. The outcome is not set yet.
 func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	d := events.Delivery{

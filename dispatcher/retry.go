@@ -63,7 +63,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	results := w.deliver(ctx, jobs, taken.Free)
 	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
 		// A newer signal may have arrived before this signal.
-		if err := w.forget(ctx, t, to.ID, r.Slice, homesOf(jobs, to)); err != nil {
+		if err := w.forgetKnown(ctx, r, to, jobs); err != nil {
 			return err
 		}
 	}

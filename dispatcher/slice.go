@@ -97,12 +97,12 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return w.park(ctx, s, until)
 	}
 	jobs, superseded := w.supersede(jobs)
-	jobs, unchanged, known, err := w.skipUnchanged(ctx, s, &homes, jobs)
+	jobs, unchanged, have, err := w.skipUnchanged(ctx, s, &homes, jobs)
 	if err != nil {
 		return err
 	}
 	results := w.deliver(ctx, jobs, taken.Free)
-	if err := w.keepKnown(ctx, s, known, jobs, results); err != nil {
+	if err := w.keepKnown(ctx, s, have, jobs, results); err != nil {
 		return err
 	}
 	outcomes = slices.Concat(outcomes, superseded, unchanged)

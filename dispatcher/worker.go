@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/gate"
+	"github.com/gridhook/gridhook/dispatcher/known"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/tracing"
@@ -28,6 +29,7 @@ import (
 // message is durable. Only slices need not survive a power cut, because they can be
 // derived from triggers and receipts.
 type Bus interface {
+	known.Log
 	PutSlice(ctx context.Context, s events.Slice) error
 	PutRetries(ctx context.Context, retries []events.Retry) error
 	PutReceipt(ctx context.Context, r events.Receipt) error
@@ -42,11 +44,6 @@ type Bus interface {
 	// walks to f, and then each new one until ctx ends. It calls current once f has
 	// everything that existed at the start.
 	FollowWalks(ctx context.Context, since time.Time, f events.WalkFollower, current func()) error
-	// Known and PutKnown read and write an endpoint's known signals of a slice of homes.
-	// PutKnown replaces the state at the revision read by Known and returns the new
-	// revision. Errors: storage.ErrConflict.
-	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
-	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error)
 	// PutDeadLetter stores a message that cannot be processed, for an operator.
 	PutDeadLetter(ctx context.Context, d events.DeadLetter) error
 	// The Consume methods handle messages in a number of slots until taking ends. They

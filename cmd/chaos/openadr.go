@@ -129,8 +129,8 @@ var (
 )
 
 // notification returns the progress of the trigger that notifies of a write. The probe's
-// notification came after all others, so there is none of a write if the api shows that of
-// the probe alone. Errors: errNoNotification, errBehind, and those of the request.
+// notification came after all others. So a write has no notification if the api shows only
+// the probe's. Errors: errNoNotification, errBehind, and errors of the request.
 func (p *publisher) notification(ctx context.Context, c *client.Client, name string) (events.Progress, error) {
 	const most = 1000
 	list, err := c.Triggers(ctx, most)

@@ -14,8 +14,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Each notification channel has its own task for a notice, on a queue apart from that of
-// endpoints. So neither an endpoint nor another channel waits for an SMTP server that
+// Each notification channel has its own task for a notice. These tasks and the tasks for
+// endpoints have separate queues. So neither an endpoint nor another channel waits for an SMTP server that
 // hangs.
 
 const (

@@ -51,7 +51,7 @@ const (
 type Options struct {
 	// Prefix is the prefix of the streams and subjects, by default DefaultPrefix.
 	Prefix Prefix
-	// Domain is the JetStream domain, by default that of the server. Tags select the servers
+	// Domain is the JetStream domain, by default the server's. Tags select the servers
 	// of a cluster that store the streams, by default any.
 	Domain string
 	Tags   []string

@@ -62,8 +62,8 @@ func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 	return list, nil
 }
 
-// removed reports whether business logic has deleted a program. The notification of a
-// deleted event may follow that of its program.
+// removed reports whether business logic has deleted a program. A notification of a
+// deleted event may follow the notification of its program.
 func removed(v storage.View, org, programID string) bool {
 	r, err := v.Get(storage.OpenADRRef(storage.OpenADRProgram, org, programID))
 	if err != nil {

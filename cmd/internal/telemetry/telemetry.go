@@ -51,8 +51,8 @@ type Telemetry struct {
 
 const scope = "github.com/gridhook/gridhook"
 
-// Start starts sending. It does not wait for a collector. What cannot be sent is lost,
-// with a warning in the process's own log, and delays nothing.
+// Start starts sending. It does not wait for a collector. If telemetry cannot be sent,
+// it is lost and the process logs a warning.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	t := &Telemetry{Log: o.Log}
 	described, err := describe(ctx, o)
@@ -73,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Stop sends what is queued until ctx ends.
+// Stop sends the queued telemetry until ctx ends.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	var errs []error
 	for _, stop := range t.stops {

@@ -32,7 +32,9 @@ type manifest struct {
 	Spec     struct {
 		Replicas   int
 		Containers []container // of a Pod
-		Template   struct{ Spec struct{ Containers []container } }
+		Template   struct {
+			Spec struct{ Containers []container }
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ export function listView({ session, signal }, { title, path, key, columns, empty
         await submit();
         close();
         await list.refresh();
+        say("Saved.");
       },
     })));
     place.querySelector("input, select").focus();

@@ -104,7 +104,7 @@ func (p *tab) watchTrigger(w *world, endpoint string) {
 	p.sees(".field-error", "endTime is required when startTime is given.")
 	p.set("Window from (optional)", "")
 	p.click("button", "Trigger every home")
-	p.sees("dialog p", "Gridhook sends one webhook per home to 1 enabled endpoint. …")
+	p.sees("dialog p", "Gridhook sends about 130 webhooks: 130 homes to 1 enabled endpoint. …")
 	p.look("trigger-confirm")
 	p.click("dialog button", "Cancel")
 	p.sees("p", "No triggers yet.")

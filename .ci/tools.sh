@@ -3,6 +3,14 @@
 # TOOLS is the folder of installed and built tools, hidden from git and from go.
 TOOLS="$PWD/.ci/tools"
 
+# HELM is the version of helm that the scripts install, and KUBERNETES the version that they
+# render the chart for.
+HELM=v3.22.0
+KUBERNETES=v1.33.0
+
+# need_helm installs helm as $TOOLS/helm.
+need_helm() { tool helm "helm.sh/helm/v3/cmd/helm@$HELM"; }
+
 step() { printf '\n=== %s (%ss)\n' "$*" "$SECONDS"; }
 
 # tool NAME PACKAGE@VERSION installs a Go tool, unless that version is installed.

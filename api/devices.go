@@ -17,6 +17,27 @@ func (s *server) device(org, id string) (storage.HVACDevice, error) {
 	return d, err
 }
 
+func (s *server) listDevices(_ context.Context, c *rest.Call, in *wire.DevicesInput) (wire.Page[storage.HVACDevice], error) {
+	devices := []storage.HVACDevice{}
+	err := s.Store.View(func(v storage.View) error {
+		if ref := storage.HomeRef(c.Org, in.HomeID); in.HomeID != "" {
+			if _, _, err := storage.Read[storage.Home](v, ref); err != nil {
+				return storage.NotFound(err, ref)
+			}
+		}
+		for d, err := range storage.DevicesOf(v, c.Org, in.HomeID, in.After) {
+			if err != nil || len(devices) > in.Limit {
+				return err
+			}
+			if !d.Deleted {
+				devices = append(devices, d)
+			}
+		}
+		return nil
+	})
+	return rest.NewPage(devices, in.Limit, func(d *storage.HVACDevice) string { return d.ID }), err
+}
+
 func (s *server) findHVAC(_ context.Context, c *rest.Call, _ *struct{}) (storage.HVACDevice, error) {
 	return s.device(c.Org, c.ID)
 }

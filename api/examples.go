@@ -44,6 +44,7 @@ var examples = map[string]string{
 	"exportOrganization": `{"limit": 100}`,
 	"deleteOrganization": `{"confirm": "partner"}`,
 	"createHome":         `{"organizationId": "acme", "name": "At the lake", "ratePlanId": "plan_1", "timezone": "America/Chicago", "city": "Chicago", "zipcode": "60614", "carbonSignalIntensity": "MEDIUM"}`,
+	"listDevices":        `{"homeId": "home_1", "limit": 100}`,
 	"listOwnHomes":       `{"search": "lake", "limit": 100}`,
 	"listHomes":          `{"organizationId": "acme", "limit": 100}`,
 	"getHome":            `{"organizationId": "acme"}`,

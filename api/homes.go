@@ -29,17 +29,21 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 	if home.ID == "" {
 		home.ID = storage.NewID("home_", c.Now)
 	}
-	err := s.Store.View(func(v storage.View) error {
-		place, err := s.placer(v)
-		if err == nil {
-			place(&home)
-		}
-		return err
-	})
+	place, err := s.placerNow()
 	if err == nil {
+		place(&home)
 		err = s.create(ctx, c, &home)
 	}
 	return showHome(&home), err
+}
+
+// placerNow is placer outside a transaction of the store.
+func (s *server) placerNow() (place func(*storage.Home), err error) {
+	err = s.Store.View(func(v storage.View) error {
+		place, err = s.placer(v)
+		return err
+	})
+	return place, err
 }
 
 // maxHomesScanned limits the homes that a request for a page looks at. So a search for a
@@ -91,27 +95,40 @@ func matches(h *storage.Home, filter wire.HomesFilter) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(filter.Search))
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (shown wire.HomeDetails, err error) {
+func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.HomeDetails, error) {
+	return s.homeDetails(in.OrganizationID, c.ID)
+}
+
+func (s *server) getOwnHome(_ context.Context, c *rest.Call, _ *struct{}) (wire.HomeDetails, error) {
+	return s.homeDetails(c.Org, c.ID)
+}
+
+func (s *server) homeDetails(org, id string) (shown wire.HomeDetails, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		ref := storage.HomeRef(in.OrganizationID, c.ID)
+		ref := storage.HomeRef(org, id)
 		h, _, err := storage.Read[storage.Home](v, ref)
 		if err != nil {
 			return storage.NotFound(err, ref)
 		}
-		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(in.OrganizationID, c.ID))
+		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(org, id))
 		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
 		return rest.Ignore(err, storage.ErrNotFound)
 	})
 	return shown, err
 }
 
-// updateHomeInput has the fields to change. An absent field keeps its value.
+// updateHomeInput has the fields to change. An absent field keeps its value. A home without
+// a time zone or city gets them from the zipcode.
 type updateHomeInput struct {
 	_ struct{} `required:"organizationId"`
 	wire.OwnedHome
 }
 
 func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInput) (wire.OwnedHome, error) {
+	place, err := s.placerNow()
+	if err != nil {
+		return wire.OwnedHome{}, err
+	}
 	changed, err := update(ctx, s, c, storage.HomeRef(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
 		shown := showHome(h)
 		wrong, _ := s.decode(c.Body, &shown, "body")
@@ -119,6 +136,7 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 		p.Check(shown.ID == c.ID, "id", "cannot change: it is %q", c.ID)
 		shown.Base = h.Base
 		*h = shown.Home
+		place(h)
 		return nil
 	})
 	return showHome(&changed), err

@@ -70,3 +70,55 @@ func TestHomes_SearchInPages(t *testing.T) {
 		t.Errorf("%d pages list %v, want 2 with h10499", pages, got)
 	}
 }
+
+// A partner lists the devices of a home or of its organization. Deleted devices and those of
+// others are absent.
+func TestDevices_List(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	e.load(
+		`{"resource":"home","organizationId":"acme","id":"lake"}`,
+		`{"resource":"home","organizationId":"acme","id":"lake_2"}`,
+		`{"resource":"home","organizationId":"acme","id":"empty"}`,
+		`{"resource":"home","organizationId":"bolt","id":"lake"}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"attic","homeId":"lake"}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"cellar","homeId":"lake_2"}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"gone","homeId":"lake","deleted":true}`,
+		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"hall","homeId":"lake","linked":false}`,
+		`{"resource":"hvacDevice","organizationId":"bolt","deviceId":"stable","homeId":"lake"}`,
+	)
+	for _, tt := range []struct{ key, body, want, next string }{
+		{acme, `{"homeId":"lake"}`, "attic hall", ""},
+		{acme, `{"homeId":"lake","limit":1}`, "attic", "attic"},
+		{acme, `{"homeId":"lake","limit":1,"after":"attic"}`, "hall", ""},
+		{acme, "", "attic cellar hall", ""},
+		{acme, `{"homeId":"empty"}`, "", ""},
+		{bolt, `{"homeId":"lake"}`, "stable", ""},
+	} {
+		page := e.ask(tt.key, "/v1/devices/hvac/list", tt.body).ok(t)
+		var got []string
+		for _, device := range page["data"].([]any) {
+			got = append(got, device.(map[string]any)["deviceId"].(string))
+		}
+		next, _ := page["next"].(string)
+		if strings.Join(got, " ") != tt.want || next != tt.next {
+			t.Errorf("%s lists %v and then %q, want %s and %q", tt.body, got, next, tt.want, tt.next)
+		}
+	}
+}
+
+// A changed zipcode sets the time zone and city of a home that has none.
+func TestHomes_UpdateZipcode(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	e.load(`{"resource":"home","organizationId":"acme","id":"far","zipcode":"00001"}`)
+	for _, tt := range []struct{ body, want string }{
+		{`{"organizationId":"acme","name":"Far"}`, ""},
+		{`{"organizationId":"acme","zipcode":"60614"}`, "America/Chicago"},
+		{`{"organizationId":"acme","zipcode":"94110"}`, "America/Chicago"},
+	} {
+		if got := e.operate("/v1/admin/homes/far/update", tt.body).ok(t); got["timezone"] != tt.want {
+			t.Errorf("%s makes the time zone %v, want %q", tt.body, got["timezone"], tt.want)
+		}
+	}
+}

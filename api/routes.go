@@ -181,6 +181,7 @@ func (s *server) homeRoutes() []rest.Route {
 			Summary:     "List and search the homes",
 			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 		}, (*server).listOwnHomes),
+		do(s, rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home"}, (*server).getOwnHome),
 		do(s, rest.Route{
 			Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Also: reflect.TypeFor[[]wire.OpenADREvent](),
 			Summary: "Get the price signal of a home",
@@ -206,6 +207,11 @@ func (s *server) homeRoutes() []rest.Route {
 			Summary:     "Register the solar of a home",
 			Description: "It replaces an earlier registration.",
 		}, (*server).createSolar),
+		do(s, rest.Route{
+			Path: "/v1/devices/hvac/list", Name: "listDevices", Scope: storage.ScopeRead, Errors: []string{rest.CodeNotFound},
+			Summary:     "List the HVAC devices",
+			Description: "homeId selects the devices of a home.",
+		}, (*server).listDevices),
 		do(s, rest.Route{Path: "/v1/devices/hvac/{id}/get", Name: "findHVAC", Scope: storage.ScopeRead, Summary: "Find an HVAC device"}, (*server).findHVAC),
 		do(s, rest.Route{
 			Path: "/v1/devices/hvac/{id}/linked", Name: "updateHVACLinkedFlag", Scope: storage.ScopeWrite,

@@ -93,7 +93,7 @@ func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input
 // devicesOf returns the active devices of a home: linked and not deleted.
 func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 	var devices []savings.Device
-	for d, err := range storage.DevicesOf(v, org, homeID) {
+	for d, err := range storage.DevicesOf(v, org, homeID, "") {
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, HomeRef(org, id), false, func(v View) ([]Ref, error) {
 		refs := []Ref{SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id)}
-		for d, err := range DevicesOf(v, org, id) {
+		for d, err := range DevicesOf(v, org, id, "") {
 			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
 				continue // its home is unknown
 			}

@@ -70,13 +70,14 @@ func NewHVACDevice(org string) HVACDevice {
 // HVACDeviceRef names a device.
 func HVACDeviceRef(org, id string) Ref { return Ref{KindHVACDevice, org, id} }
 
-// DevicesOf iterates over the records of a home's devices, including those with Deleted. A
-// search in the encoded record avoids decoding most devices of other homes. Errors:
-// *DecodeError, after which the iteration continues, and errors of the store.
-func DevicesOf(v View, org, homeID string) iter.Seq2[HVACDevice, error] {
+// DevicesOf iterates over the records of a home's devices after an identifier, including
+// those with Deleted. Without a home it iterates over all devices. A search in the encoded
+// record avoids decoding most devices of other homes. Errors: *DecodeError, after which the
+// iteration continues, and errors of the store.
+func DevicesOf(v View, org, homeID, after string) iter.Seq2[HVACDevice, error] {
 	return func(yield func(HVACDevice, error) bool) {
-		mark := []byte(`"homeId":"` + homeID + `"`)
-		for r, err := range Live(v, KindHVACDevice, org, "") {
+		mark := []byte(`"homeId":"` + homeID)
+		for r, err := range Live(v, KindHVACDevice, org, after) {
 			if err == nil && !bytes.Contains(r.Value, mark) {
 				continue
 			}
@@ -84,7 +85,7 @@ func DevicesOf(v View, org, homeID string) iter.Seq2[HVACDevice, error] {
 			if err == nil {
 				d, err = Decode[HVACDevice](r)
 			}
-			if (err != nil || d.HomeID == homeID) && !yield(d, err) {
+			if (err != nil || homeID == "" || d.HomeID == homeID) && !yield(d, err) {
 				return
 			}
 		}

@@ -7,6 +7,12 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
+// Devices lists the heating and cooling devices of a home, or all devices if homeID is
+// empty.
+func (c *Client) Devices(ctx context.Context, homeID string, p Page) (items []storage.HVACDevice, next string, err error) {
+	return list[storage.HVACDevice](ctx, c, "/v1/devices/hvac/list", wire.DevicesInput{PageInput: p, HomeID: homeID})
+}
+
 // GetHVAC reads one heating and cooling device.
 func (c *Client) GetHVAC(ctx context.Context, id string) (storage.HVACDevice, error) {
 	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)

@@ -58,6 +58,11 @@ func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) 
 	return list[Home](ctx, c, "/v1/homes/list", wire.HomesInput{PageInput: p, HomesFilter: filter})
 }
 
+// OwnHome reads one home of the client's organization.
+func (c *Client) OwnHome(ctx context.Context, id string) (HomeDetails, error) {
+	return call[HomeDetails](ctx, c, "/v1/homes/"+segment(id)+"/get", nothing)
+}
+
 // GetHome reads one home. Operator only.
 func (c *Client) GetHome(ctx context.Context, organization, id string) (HomeDetails, error) {
 	return call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})

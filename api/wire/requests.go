@@ -54,6 +54,12 @@ type ListHomesInput struct {
 	HomesFilter
 }
 
+// DevicesInput requests a page of the caller's HVAC devices.
+type DevicesInput struct {
+	PageInput
+	HomeID string `json:"homeId,omitempty" pattern:"id" doc:"Lists only devices of this home. By default all devices are listed."`
+}
+
 // CreateKeyInput has the fields of a new key.
 type CreateKeyInput struct {
 	_ struct{} `required:"organizationId"`

@@ -108,7 +108,7 @@ func (f *billFlags) bill(ctx context.Context, g *globals, args []string, request
 
 // ofHome returns the bill of a home on the server.
 func (f *billFlags) ofHome(ctx context.Context, g *globals, id string, r bill.Request) (*bill.Bill, error) {
-	if g.org == "" {
+	if g.org == "" && !g.isPartner() {
 		return nil, usagef("--org must be given with a home")
 	}
 	if f.zipcode != "" || f.timezone != "" {

@@ -118,6 +118,16 @@ func TestBill_HomeMatchesServer(t *testing.T) {
 	}
 }
 
+// A partner's key determines the organization.
+func TestBill_Partner(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/homes/h1/bill", ok(`{"months":[],"total":320}`))
+	got := run(t, nil, "", []string{"bill", "h1", "--json", "--api-url", f.URL}, "GRIDHOOK_API_KEY=ghk_1")
+	if got.code != 0 || !strings.Contains(got.out, "320") || f.last().key != "ghk_1" {
+		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
+	}
+}
+
 func TestBill_PlanOfServer(t *testing.T) {
 	f := newFake(t)
 	e, _ := catalog.ByID("pge-e-elec")

@@ -120,6 +120,15 @@ func TestCommands(t *testing.T) {
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
 		{
+			"home get h1 --org acme", "/v1/homes/h1/get", "acme", `{}`, `{"id":"h1","organizationId":"acme","timezone":"America/Chicago","enabled":true}`,
+			"home          h1\norganization  acme\ntime zone     America/Chicago\nenabled       true\n",
+		},
+		{
+			"device list --org acme --home h1", "/v1/devices/hvac/list", "acme", `{"limit":1000,"homeId":"h1"}`,
+			data(`{"deviceId":"d1","homeId":"h1","linked":true,"systemDetails":{"name":"Hall","tempUnits":"F","defaultMode":"AUTO"},"targetHeatSetpoint":68,"targetCoolSetpoint":75.5}`),
+			"ID  HOME  NAME  MODE  HEAT  COOL  UNITS  LINKED\nd1  h1    Hall  AUTO  68    75.5  F      true\n",
+		},
+		{
 			"home update h1 --org acme --plan flat --enabled=false", "/v1/admin/homes/h1/update", "acme",
 			`{"organizationId":"acme","ratePlanId":"flat","enabled":false}`, homeJSON,
 			"home          h1\norganization  acme\nname          Blue house\nrate plan     flat\ntime zone     America/Chicago\n" +

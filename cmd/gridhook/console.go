@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -14,7 +15,7 @@ func newConsoleCommand(g *globals) *cobra.Command {
 	}
 	var origin string
 	r.below = func(w io.Writer, made record) {
-		say(w, "\n%s%s\n", strings.TrimSuffix(origin, "/"), made.text("path"))
+		say(w, "\n%s%s\n", strings.TrimSuffix(cmp.Or(origin, g.apiURL, "http://127.0.0.1:8080"), "/"), made.text("path"))
 	}
 	link := r.command(operation{
 		use: "link", path: "create", short: "Create a short-lived link to the console of an organization and print it once",
@@ -26,7 +27,7 @@ func newConsoleCommand(g *globals) *cobra.Command {
 			{name: "description", field: "description", value: "", help: "`person` whom the link is for"},
 		},
 	})
-	link.Flags().StringVar(&origin, "origin", "http://127.0.0.1:8080", "`origin` of the public listener, as the person's browser reaches it")
+	link.Flags().StringVar(&origin, "origin", "", "`origin` of the public listener, as the person's browser reaches it (default --api-url, or http://127.0.0.1:8080)")
 	return g.talks(group("console", "Links to the console", link,
 		resource{g: g, noun: "link", path: r.path, scope: g.forOrg}.command(operation{
 			use: "revoke LINK", short: "Revoke a link immediately, by the identifier of its key",

@@ -23,6 +23,7 @@ func TestUsage_Errors(t *testing.T) {
 		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
 		{"org list acme", `unexpected argument "acme"; see "gridhook org list --help"`},
 		{"home get --org acme", `the home is missing; see "gridhook home get --help"`},
+		{"home lst --org acme", `"gridhook home" has no command "lst": did you mean get or list; see "gridhook home --help"`},
 		{"trigger", `--org must be given; see "gridhook trigger --help"`},
 		{"trigger --org acme --start 1h", `give both --start and --end, or neither for the next 24 hours; see "gridhook trigger --help"`},
 		{"trigger --org acme --start tomorrow --end 1h", `--start must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not "tomorrow"; see "gridhook trigger --help"`},

@@ -17,7 +17,7 @@ func newHomeCommand(g *globals) *cobra.Command {
 		fields: "home:id, organization:organizationId, name:name, rate plan:ratePlanId, time zone:timezone, address:address, " +
 			"carbon:carbonSignalIntensity, enabled:enabled, created:createdAt, updated:updatedAt",
 	}
-	partners := r // a partner's key may list homes too
+	partners := r // a partner's key may list and read homes too
 	partners.path, partners.owned = "/v1/homes", false
 	return g.talks(group("home", "Homes of organizations",
 		r.command(operation{
@@ -36,7 +36,7 @@ func newHomeCommand(g *globals) *cobra.Command {
   gridhook home update home-1 --org acme --timezone America/Los_Angeles --zipcode 94103`,
 			flags: append(homeFlags(), bodyFlag{name: "enabled", field: "enabled", value: true, help: "whether the home is to be optimized"}),
 		}),
-		r.get("Show a home", "  gridhook home get home-1 --org acme"),
+		partners.get("Show a home", "  gridhook home get home-1 --org acme"),
 		r.remove("Delete a home", "  gridhook home delete home-1 --org acme")))
 }
 

@@ -89,7 +89,7 @@ func TestImportGreenButton_Flags(t *testing.T) {
 
 func TestHomeGet_MeasuredMonths(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(`{"organizationId":"acme","id":"h1","measuredMonths":[{"month":"2026-06","kwh":812.4,"exportKwh":0,"watts":[1]},{"month":"2026-07","kwh":90,"missingHours":600.5,"watts":[1]}]}`))
+	f.on("/v1/homes/h1/get", ok(`{"organizationId":"acme","id":"h1","measuredMonths":[{"month":"2026-06","kwh":812.4,"exportKwh":0,"watts":[1]},{"month":"2026-07","kwh":90,"missingHours":600.5,"watts":[1]}]}`))
 	got := run(t, f, "", []string{"home", "get", "h1", "--org", "acme"})
 	for _, want := range []string{"MEASURED MONTH", "2026-06", "812.4 kWh", "0 kWh", "600.5 h"} {
 		if !strings.Contains(got.out, want) {

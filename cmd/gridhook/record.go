@@ -119,7 +119,7 @@ func (r record) text(name string) string {
 }
 
 // id returns the identifier. API keys call it keyId.
-func (r record) id() string { return cmp.Or(r.text("id"), r.text("keyId")) }
+func (r record) id() string { return cmp.Or(r.text("id"), r.text("keyId"), r.text("deviceId")) }
 
 // decode converts a record to a typed value.
 func decode(r record, to any) error {

@@ -47,7 +47,7 @@ admin address with the operator's key.`,
 	)
 	root.AddCommand(
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
-		newOrgCommand(g), newKeyCommand(g), newOperatorCommand(g), newHomeCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
+		newOrgCommand(g), newKeyCommand(g), newOperatorCommand(g), newHomeCommand(g), newDeviceCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
 		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newContextCommand(g),
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g),
 		newVersionCommand(g), newOpenAPICommand(g), newConfigReferenceCommand(g),
@@ -117,6 +117,8 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 func group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, GroupID: groupOperate,
+		// A misspelled subcommand may have flags. Args then names it instead of the flags.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				cmd.SuggestionsMinimumDistance = 2 // edit distance in letters

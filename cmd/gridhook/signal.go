@@ -47,7 +47,7 @@ func newSignalCommand(g *globals) *cobra.Command {
 			}
 			zone := time.UTC
 			if plotted && !g.json() {
-				zone = g.zoneOf(cmd.Context(), c, args[0])
+				zone = zoneOf(cmd.Context(), c, args[0])
 			}
 			return g.show(s, func(w io.Writer) {
 				if plotted {
@@ -73,13 +73,9 @@ func newSignalCommand(g *globals) *cobra.Command {
 	return g.talks(g.forOrg(cmd))
 }
 
-// zoneOf returns the time zone of a home. A partner's key cannot read it, so that
-// partners see hours in UTC.
-func (g *globals) zoneOf(ctx context.Context, c *client.Client, home string) *time.Location {
-	if g.isPartner() {
-		return time.UTC
-	}
-	h, err := c.GetHome(ctx, g.org, home)
+// zoneOf returns the time zone of a home, or UTC if the home has none.
+func zoneOf(ctx context.Context, c *client.Client, home string) *time.Location {
+	h, err := c.OwnHome(ctx, home)
 	if err != nil {
 		return time.UTC
 	}

@@ -18,7 +18,7 @@ const explainedJSON = `{"homeId":"h1","startTime":"2026-07-01T00:00:00.000Z","en
 
 func TestSignal_Explain(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
+	f.on("/v1/homes/h1/get", ok(homeJSON))
 	f.on("/v1/homes/h1/price_signal", ok(explainedJSON))
 	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--explain"})
 	want := "FROM                  TO                    PRICE $/kWh  IMPORT   EXPORT   WHY\n" +

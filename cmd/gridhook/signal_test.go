@@ -14,7 +14,7 @@ import (
 func TestPlot(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/homes/h1/price_signal", ok(signalJSON))
-	f.on("/v1/admin/homes/h1/get", ok(homeJSON))
+	f.on("/v1/homes/h1/get", ok(homeJSON))
 	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--plot"})
 	lines := strings.Split(got.out, "\n")
 	if got.code != 0 || len(lines) < 14 {

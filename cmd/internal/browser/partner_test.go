@@ -33,8 +33,14 @@ func TestPartner_Scopes(t *testing.T) {
 	p.enter("Search", home(3))
 	p.click("td a", home(3))
 	p.until(`t.all(".plot path.line.import").length === 1`)
-	p.set("in the time zone", zone)
-	p.until(`location.hash.includes("zone=")`)
+	p.shows("dd", plan(t).ID)
+	p.shows("label", "From local midnight in "+zone)
+	p.click("td a", "thermostat-3")
+	p.shows("dd", "Hallway")
+	if p.has("button", "Unlink") {
+		t.Error("a key without the scope may unlink a thermostat")
+	}
+	p.click("dd a, p a", home(3))
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.look("partner-home")
 	p.open(w.API + "/console/#/homes/home_of_somebody_else")

@@ -15,34 +15,25 @@ import (
 // oldBinaryEnv names the variable with the path of an earlier version of Gridhook.
 const oldBinaryEnv = "GRIDHOOK_OLD_BINARY"
 
-// fleet is two workers and two apis of one NATS, in the order of an upgrade.
+// fleet is the processes of the chart with its default values, on one NATS.
 type fleet struct {
 	t         *testing.T
 	nats      string
+	chart     chart
 	processes []*process
 }
 
-// roles are the roles of a fleet's processes.
-var roles = []string{"worker", "worker", "api", "api"}
-
+// newFleet renders the chart and starts its processes.
 func newFleet(t *testing.T, binary string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, nats: nats(t)}
-	for i := range roles {
-		f.processes = append(f.processes, f.start(i, binary, t.TempDir()))
+	// A worker that stops cuts off its requests in flight, because the receiver holds them.
+	f.chart = renderChart(t, "nats.url="+f.nats, "nats.replicas=1", "worker.drainTimeout=1s")
+	for i := range f.chart.pods {
+		f.processes = append(f.processes, f.chart.pods[i].start(t, binary, t.TempDir()))
 	}
+	f.api().command(f.chart.test...)
 	return f
-}
-
-// start starts a version of a process.
-func (f *fleet) start(i int, binary, data string) *process {
-	f.t.Helper()
-	flags := []string{"--nats", f.nats}
-	if roles[i] == "worker" {
-		// A worker that stops cuts off its requests in flight, because the receiver holds them.
-		flags = append(flags, "--drain-timeout", "1s")
-	}
-	return startBinary(f.t, binary, roles[i], data, flags...)
 }
 
 // roll replaces one process after another with another version.
@@ -50,8 +41,9 @@ func (f *fleet) roll(binary string) {
 	f.t.Helper()
 	for i, old := range f.processes {
 		old.stop()
-		f.processes[i] = f.start(i, binary, old.data)
+		f.processes[i] = f.chart.pods[i].start(f.t, binary, old.data)
 	}
+	f.api().command(f.chart.test...)
 }
 
 // api returns one of the apis.
@@ -123,13 +115,13 @@ func (f *fleet) sameRecords(before map[string][]any) {
 	}
 }
 
-// Today's version takes over from an earlier version by a rolling restart while a trigger
-// runs, with waiting retries. Then the earlier version takes over again, unless the schema
+// An operator renders the chart and runs its processes. Today's version takes over from an
+// earlier version by a rolling restart while a trigger runs, with waiting retries. Then the earlier version takes over again, unless the schema
 // has changed. Every home is delivered, and every record is readable.
 func TestUpgrade_RollingThereAndBack(t *testing.T) {
 	earlier := os.Getenv(oldBinaryEnv)
-	if earlier == "" {
-		t.Skip(oldBinaryEnv + " is not set: run .ci/upgrade")
+	if earlier == "" || os.Getenv(helmEnv) == "" {
+		t.Skip(oldBinaryEnv + " or " + helmEnv + " is not set: run .ci/upgrade")
 	}
 	const homes = 400
 	f := newFleet(t, earlier)

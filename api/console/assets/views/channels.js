@@ -42,17 +42,20 @@ export function channelsView(common) {
     ],
     actions: (session.may("trigger") || session.may("write")) && ((c) => [
       session.may("trigger") && { name: "Test", run: () => test(c) },
+      session.may("write") && { name: "Edit", form: () => formOf(session, c) },
       session.may("write") && { name: "Delete", danger: true, run: () => remove(c) },
     ]),
     add: session.may("write") && { label: "Add channel", form: () => formOf(session) },
   }).view;
 }
 
-function formOf(session) {
-  const kind = select(choices(enums.ChannelKind, kinds), "EMAIL");
-  const address = text({ placeholder: "ops@example.com" });
-  const description = text({ maxlength: 500 });
-  const wanted = Object.entries(events).map(([name, label]) => [name, field({ name: "event", label, control: checkbox(false) })]);
+/** formOf is the form of a channel, or of a new channel. */
+function formOf(session, c) {
+  const kind = select(choices(enums.ChannelKind, kinds), c?.kind ?? "EMAIL");
+  const address = text({ value: c?.address ?? "", placeholder: "ops@example.com" });
+  const description = text({ value: c?.description ?? "", maxlength: 500 });
+  const enabled = checkbox(c?.enabled ?? true);
+  const wanted = Object.entries(events).map(([name, label]) => [name, field({ name: "event", label, control: checkbox(c?.events.includes(name)) })]);
   return {
     fields: [
       h("div", { class: "row" },
@@ -61,9 +64,10 @@ function formOf(session) {
       h("fieldset", { data: { field: "events" } }, h("legend", {}, "Events"), h("p", { class: "hint" }, "None means all."),
         wanted.map(([, element]) => element), h("p", { class: "field-error" })),
       field({ name: "description", label: "Description", control: description }),
+      field({ name: "enabled", label: "Enabled", control: enabled }),
     ],
-    submit: () => session.client.call("/v1/channels/create", {
-      kind: kind.value, address: address.value.trim(), description: description.value,
+    submit: () => session.client.call(`/v1/channels/${c ? `${inPath(c.id)}/update` : "create"}`, {
+      kind: kind.value, address: address.value.trim(), description: description.value, enabled: enabled.checked,
       events: wanted.filter(([, element]) => element.querySelector("input").checked).map(([name]) => name),
     }),
   };

@@ -2,30 +2,33 @@
 import { inPath } from "../lib/api.js";
 import { facts, h } from "../lib/dom.js";
 import { ownZone } from "../lib/format.js";
+import { badge } from "../lib/parts.js";
 import { problemBox } from "../lib/problem.js";
 import { valuesOf } from "../lib/values.js";
 import { addDays, dateOf, isZone, midnight } from "../chart/zone.js";
 import { billPart } from "./bill.js";
 import { logOf } from "./deliveries.js";
+import { listView } from "./list.js";
 import { savingsPart } from "./savings.js";
 import { signalPart } from "./signal.js";
 import { windowForm } from "./windowform.js";
 
-export function homeView({ session, signal, parameters, operator, go }, id) {
+export function homeView(common, id) {
+  const { session, signal, parameters, go } = common;
   const problem = problemBox();
   const about = h("div");
   const controls = h("div");
   const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
+  const devices = h("div");
   const savings = h("div");
 
   async function load() {
     try {
-      const home = operator
-        ? await session.client.call(`/v1/admin/homes/${inPath(id)}/get`, { organizationId: session.organization }, { signal })
-        : null;
-      if (home) about.replaceChildren(homeFacts(home));
+      const home = await session.client.call(`/v1/homes/${inPath(id)}/get`, {}, { signal });
+      about.replaceChildren(homeFacts(home));
+      devices.replaceChildren(devicesPart(common, id));
       const asked = requested(parameters, home);
-      controls.replaceChildren(windowForm({ ...asked, fixedZone: Boolean(home?.timezone), go: (query) => go(`/homes/${id}${query}`) }));
+      controls.replaceChildren(windowForm({ ...asked, go: (query) => go(`/homes/${id}${query}`) }));
       const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
       place.replaceChildren(...signalPart(answer, asked.zone, home));
       savings.replaceChildren(savingsPart({ session, signal }, id, asked.zone), billPart({ session, signal }, id), await onboardingPart({ session, signal }, id));
@@ -40,13 +43,13 @@ export function homeView({ session, signal, parameters, operator, go }, id) {
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/homes" }, "Homes")),
     element: h("div", {}, about, h("section", { "aria-labelledby": "signal" }, h("h2", { id: "signal" }, "Price signal"), controls, problem.element, place),
-      savings, logOf(session, signal, { homeId: id }).element),
+      devices, savings, logOf(session, signal, { homeId: id }).element),
   };
 }
 
-/** requested reads the first day, the number of days and the time zone from the address. Without a day it is the API's default window. */
+/** requested reads the first day and the number of days from the address. Without a day it is the API's default window. */
 export function requested(parameters, home) {
-  const zone = [home?.timezone, parameters.get("zone"), ownZone(), "UTC"].find(isZone);
+  const zone = [home.timezone, ownZone(), "UTC"].find(isZone);
   const day = /^\d{4}-\d\d-\d\d$/.test(parameters.get("day") ?? "") ? parameters.get("day") : "";
   const days = Math.min(31, Math.max(1, Number.parseInt(parameters.get("days"), 10) || 1));
   return { zone, day, days, today: dateOf(Date.now(), zone) };
@@ -69,6 +72,20 @@ function homeFacts(home) {
     ["Carbon intensity", home.carbonSignalIntensity],
     ["Enabled", home.enabled ? "yes" : "no"],
   ]);
+}
+
+/** devicesPart lists the thermostats of a home. */
+function devicesPart(common, homeId) {
+  const { view } = listView(common, {
+    title: "Devices", path: "/v1/devices/hvac/list", input: () => ({ homeId }), key: (d) => d.deviceId,
+    empty: "No thermostat. An import adds thermostats.",
+    columns: [
+      { name: "Device", cell: (d) => h("a", { href: `#/devices/${d.deviceId}`, class: "identifier" }, d.deviceId) },
+      { name: "Name", cell: (d) => d.systemDetails.name },
+      { name: "State", cell: (d) => (d.linked ? badge("Linked", "good") : badge("Unlinked", "calm", "Optimization skips it.")) },
+    ],
+  });
+  return h("section", { "aria-labelledby": "devices" }, h("h2", { id: "devices" }, "Devices"), view.element);
 }
 
 /** onboardingPart shows the onboarding of a home. */

@@ -8,8 +8,8 @@ import { table } from "../lib/table.js";
 /**
  * listView shows the objects of the operation path. input() completes its body, and above
  * has elements over the list. actions(item) are {name, run, danger}: run acts and returns
- * what to say. add is {label, title, fields(), submit(fields)}: fields returns the
- * elements of a form, and submit sends them.
+ * what to say. An action {name, form} opens a form over the list, as add does, which is
+ * {label, action, form}. form() returns {fields, submit}: the elements, and how to send them.
  */
 export function listView({ session, signal }, { title, path, key, columns, empty, input = () => ({}), above = [], actions, add }) {
   const problem = problemBox();
@@ -22,8 +22,8 @@ export function listView({ session, signal }, { title, path, key, columns, empty
   });
 
   function buttons(item) {
-    return h("span", { class: "buttons" }, actions(item).filter(Boolean).map(({ name, run, danger }) =>
-      button(name, (event) => busy(event.currentTarget, async () => {
+    return h("span", { class: "buttons" }, actions(item).filter(Boolean).map(({ name, run, form: made, danger }) =>
+      button(name, (event) => made ? open({ label: `${name} ${key(item)}`, action: "Save", form: made }) : busy(event.currentTarget, async () => {
         problem.show(null);
         try {
           const said = await run();
@@ -35,28 +35,31 @@ export function listView({ session, signal }, { title, path, key, columns, empty
       }), { "aria-label": `${name} ${key(item)}`, class: danger && "danger", data: { part: name } })));
   }
 
-  const open = add && button(add.label, () => {
-    const { fields, submit } = add.form();
+  /** open shows a form over the list. A saved item stays on its page. */
+  function open({ label, action = "Create", form: made }) {
+    const { fields, submit } = made();
     const close = () => {
       place.replaceChildren();
-      open.hidden = false;
-      open.focus();
+      opener.hidden = false;
+      opener.focus();
     };
-    open.hidden = true;
-    place.replaceChildren(h("section", { class: "panel", "aria-label": add.label }, h("h2", {}, add.label), form({
-      action: add.action ?? "Create", fields, extra: [button("Cancel", close)],
+    opener.hidden = true;
+    place.replaceChildren(h("section", { class: "panel", "aria-label": label }, h("h2", {}, label), form({
+      action, fields, extra: [button("Cancel", close)],
       submit: async () => {
         await submit();
         close();
-        await list.load();
+        await list.refresh();
+        say("Saved.");
       },
     })));
     place.querySelector("input, select").focus();
-  }, { class: "primary" });
+  }
+  const opener = add && button(add.label, () => open(add), { class: "primary" });
 
   list.load();
   return {
     list,
-    view: { title, element: h("div", {}, problem.element, above, open && h("div", { class: "create" }, open), place, list.element) },
+    view: { title, element: h("div", {}, problem.element, above, opener && h("div", { class: "create" }, opener), place, list.element) },
   };
 }

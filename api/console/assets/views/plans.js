@@ -69,7 +69,7 @@ export function planView({ session, signal, parameters, go }, id) {
     const query = (q) => go(`/plans/${id}${q}${parameters.get("owner") ? `${q ? "&" : "?"}owner=own` : ""}`);
     const place = h("div");
     curve.replaceChildren(title, h("p", { class: "hint" }, "Of the first home on the plan, ", h("a", { href: `#/homes/${home.id}` }, home.id), "."),
-      windowForm({ ...asked, fixedZone: Boolean(home.timezone), go: query }), problem.element, place);
+      windowForm({ ...asked, go: query }), problem.element, place);
     place.replaceChildren(...signalPart(await call(`/v1/homes/${inPath(home.id)}/price_signal`, windowOf(asked)), asked.zone, null));
   }
 

@@ -1,10 +1,10 @@
 // The form of a schedule, to create or change it.
-import { button, h } from "../lib/dom.js";
-import { checkbox, field, form, number, select, text } from "../lib/form.js";
+import { h } from "../lib/dom.js";
+import { checkbox, field, number, select, text } from "../lib/form.js";
 import { ownZone } from "../lib/format.js";
 
-/** scheduleForm calls submit with the settings. settings is null for a new schedule. */
-export function scheduleForm({ settings, action, submit, cancel }) {
+/** scheduleForm sends the settings to submit. settings is null for a new schedule. */
+export function scheduleForm(settings, submit) {
   const kind = select([["every", "at an interval"], ["cron", "by cron, in a time zone"], ["prices", "when prices change, for the affected homes"]],
     settings?.onPriceChange ? "prices" : settings?.cron ? "cron" : "every");
   const minutes = number({ value: settings?.everyMinutes ?? 15, min: 1, max: 1440, step: 1 });
@@ -38,8 +38,8 @@ export function scheduleForm({ settings, action, submit, cancel }) {
     description: description.value, enabled: enabled.checked,
   });
 
-  return form({
-    label: "Schedule", action, submit: () => submit(read()), extra: [button("Cancel", cancel)],
+  return {
+    submit: () => submit(read()),
     fields: [
       field({ name: "kind", label: "Run", control: kind }), every, clock,
       h("div", { class: "row" },
@@ -48,5 +48,5 @@ export function scheduleForm({ settings, action, submit, cancel }) {
       field({ name: "description", label: "Description", control: description }),
       field({ name: "enabled", label: "Enabled", control: enabled }),
     ],
-  });
+  };
 }

@@ -50,14 +50,13 @@ function comparePart(session, signal) {
 
 /** sideOf is one side of a comparison: a day of a home, by the home's own midnight. */
 async function sideOf(session, signal, id, day) {
-  const { data } = await session.client.call("/v1/homes/list", { search: id, limit: 100 }, { signal });
-  const home = data.find((h_) => h_.id === id);
-  const zone = [home?.timezone, ownZone(), "UTC"].find(isZone);
+  const home = await session.client.call(`/v1/homes/${inPath(id)}/get`, {}, { signal });
+  const zone = [home.timezone, ownZone(), "UTC"].find(isZone);
   const iso = (date) => new Date(midnight(date, zone)).toISOString();
   const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, { startTime: iso(day), endTime: iso(addDays(day, 1)) }, { signal });
   const imports = answer.data.map((v) => v.import);
   return {
-    title: `${id} on ${day}, ${zone}`, plan: home?.ratePlanId ?? "",
+    title: `${id} on ${day}, ${zone}`, plan: home.ratePlanId,
     Lowest: Math.min(...imports), Highest: Math.max(...imports), Mean: imports.reduce((a, b) => a + b, 0) / imports.length,
     elements: signalPart(answer, zone, null).slice(0, 2),
   };

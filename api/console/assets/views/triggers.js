@@ -61,7 +61,7 @@ async function sure(session) {
   return confirm({ title: "Trigger every home?", action: "Trigger", text: `Gridhook sends ${webhooks}. A newer trigger supersedes older ones.` });
 }
 
-/** expected says how many webhooks a trigger sends, by the homes of the newest trigger. */
+/** expected says how many webhooks a trigger sends, by the homes of the newest trigger or, before the first, of a page. */
 async function expected(client) {
   const [triggers, endpoints] = await Promise.all([
     client.call("/v1/webhook/price_signal/trigger/list", { limit: 1 }),
@@ -69,9 +69,12 @@ async function expected(client) {
   ]);
   const enabled = endpoints.data.filter((e) => e.enabled).length;
   if (enabled === 0) return "nothing: no endpoint is enabled";
-  const homes = triggers.data?.[0]?.homes;
-  const to = `to ${plural(enabled, "enabled endpoint")}`;
-  return homes ? `about ${plural(homes * enabled, "webhook")}: ${plural(homes, "home")} ${to}` : `one webhook per home ${to}`;
+  let [homes, roughly] = [triggers.data?.[0]?.homes, "about"];
+  if (homes === undefined) {
+    const { data, next } = await client.call("/v1/homes/list", { limit: 1000 });
+    [homes, roughly] = [data.length, next ? "at least" : "about"];
+  }
+  return `${roughly} ${plural(homes * enabled, "webhook")}: ${plural(homes, "home")} to ${plural(enabled, "enabled endpoint")}`;
 }
 
 function listPart(session, signal) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -354,6 +355,22 @@ func TestRestore_NonEmptyTarget(t *testing.T) {
 	empty := back(t, connect(t, server(t)))
 	err = empty.Restore(t.Context(), bare(t, s), options, false)
 	if err == nil || !strings.Contains(err.Error(), "the streams of Gridhook already exist") {
+		t.Errorf("got %v", err)
+	}
+	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", last, err)
+	}
+}
+
+// A backup with an unknown stream replaces nothing.
+func TestRestore_UnknownStream(t *testing.T) {
+	s := server(t)
+	c := connect(t, s)
+	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
+	must(t, err)
+	b := back(t, c)
+	b.Streams = append(b.Streams, backup.Stream{Name: "GRIDHOOK_FUTURE"})
+	if err := b.Restore(t.Context(), bare(t, s), options, true); !errors.Is(err, backup.ErrNotReadable) {
 		t.Errorf("got %v", err)
 	}
 	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -23,17 +22,21 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 	case len(found) > 0 && !replace:
 		return fmt.Errorf("%w (%s): --replace deletes them first", ErrExists, strings.Join(found, ", "))
 	}
+	known := map[string]jetstream.Content{}
+	for _, c := range jetstream.Contents() {
+		known[c.Stream] = c
+	}
+	for i := range b.Streams {
+		if _, ok := known[b.Streams[i].Name]; !ok {
+			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, b.Streams[i].Name)
+		}
+	}
 	if err := conn.Remove(ctx, found); err != nil {
 		return err
 	}
-	contents := jetstream.Contents()
 	for i := range b.Streams {
 		s := &b.Streams[i]
-		at := slices.IndexFunc(contents, func(c jetstream.Content) bool { return c.Stream == s.Name })
-		if at < 0 {
-			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, s.Name)
-		}
-		if err := conn.RestoreStream(ctx, contents[at], o, s.Extent, b.messages(s)); err != nil {
+		if err := conn.RestoreStream(ctx, known[s.Name], o, s.Extent, b.messages(s)); err != nil {
 			return err
 		}
 	}

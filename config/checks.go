@@ -227,7 +227,7 @@ func masked(string) string { return "********" }
 func withoutPassword(s string) string {
 	servers := strings.Split(s, ",")
 	for i, server := range servers {
-		if i > 0 && strings.Contains(server, "@") && !strings.Contains(server, "://") {
+		if strings.Contains(server, "@") && !strings.Contains(server, "://") {
 			return masked(s)
 		}
 		u, err := url.Parse(strings.TrimSpace(server))

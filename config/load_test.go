@@ -164,6 +164,8 @@ func TestLoad_Errors(t *testing.T) {
 		{"no URL", config.API, []string{"--nats", "10.0.0.5:4222"}, "", `nats (flag --nats) must be a URL`},
 		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
 		{"a password with a comma stays secret", config.API, []string{"--nats", "http://u:12,hunter2@h"}, "", `wss://, not "********"`},
+		{"a password without a scheme stays secret", config.API, []string{"--nats", "u:hunter2@h"}, "", `comma-separated, not "********"`},
+		{"a token without a scheme stays secret", config.API, []string{"--nats", "hunter2@h"}, "", `comma-separated, not "********"`},
 		{"a token in a wrong URL stays secret", config.API, []string{"--nats", "http://hunter2@h"}, "", `not "http://xxxxx@h"`},
 		{"a prefix in capitals", config.API, append(nats, "--nats-prefix", "North"), "", "nats-prefix (flag --nats-prefix) must be 1 to 32 lower-case letters"},
 		{"a prefix with a dot", config.API, append(nats, "--nats-prefix", "a.b"), "", "nats-prefix (flag --nats-prefix) must be 1 to 32 lower-case letters"},

@@ -22,20 +22,20 @@ type unread struct {
 const share = 4
 
 // leastCounted is the maximum size of a response that is not counted, in bytes. The rate
-// limits of keys and Options.ReadStall bound the number of such responses. Responses of
-// writing operations are at most this large. A write is therefore never refused after it
-// was stored.
+// limits of keys and Options.ReadStall bound the number of such responses.
 const leastCounted = 32 << 10
 
 // hold counts a response of n bytes until release is called. A response is always
-// accepted if it is the only one. Errors: errUnread, ErrUnavailable.
-func (u *unread) hold(org string, n int64) (release func(), err error) {
+// accepted if it is the only one, or if its operation has stored a change. Errors:
+// errUnread, ErrUnavailable.
+func (u *unread) hold(org string, n int64, changed bool) (release func(), err error) {
 	if n <= leastCounted {
 		return func() {}, nil
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch held := u.byOrg[org]; {
+	case changed:
 	case held > 0 && held+n > u.max/share:
 		return nil, errUnread(u.max / share)
 	case u.total > 0 && u.total+n > u.max:

@@ -96,7 +96,11 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}
-		deadline = latestOf(deadline, t.Deadline(e.RetryPolicy))
+		if e.Gate.Failing(now) {
+			deadline = latestOf(deadline, t.Deadline(e.RetryPolicy))
+		} else {
+			deadline = latestOf(deadline, latestDeadline(t, e.RetryPolicy))
+		}
 	}
 	if len(targets) == 0 || !now.Before(deadline) {
 		return time.Time{}, false

@@ -42,8 +42,9 @@ type fakeBus struct {
 	// stored retries.
 	refuse      func(name, detail string) error
 	spoil       func(r *events.Retry)
-	maxPayload  int // maximum size of a receipt, in bytes
-	reachedAsks int // calls of Reached
+	maxPayload  int         // maximum size of a receipt, in bytes
+	loseAck     atomic.Bool // the next PutRetries stores the retries and fails after a while
+	reachedAsks int         // calls of Reached
 	known       map[string]events.Known
 	putAt       map[string]time.Time // when a slice was first put
 	everPut     map[string]int       // how often a slice was put on the queue
@@ -266,9 +267,15 @@ func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
 	})
 }
 
-func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) error {
+func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (err error) {
 	if err := c.bus.refused("put retries", ""); err != nil {
 		return err
+	}
+	if c.bus.loseAck.CompareAndSwap(true, false) {
+		defer func() {
+			<-time.After(publishWait)
+			err = storage.ErrUnavailable
+		}()
 	}
 	return c.do(ctx, "put retries", func(b *fakeBus) {
 		for _, r := range retries {

@@ -29,11 +29,16 @@ type result struct {
 // attempt at an endpoint that responds is given up only at the end of the signal's
 // window, or after a day.
 func (j *job) deadline() time.Time {
-	p := j.target.RetryPolicy
 	if j.attempt == 1 {
-		p.GiveUpSeconds = events.LongestRetry.Seconds()
+		return latestDeadline(j.Trigger, j.target.RetryPolicy)
 	}
-	return j.Trigger.Deadline(p)
+	return j.Trigger.Deadline(j.target.RetryPolicy)
+}
+
+// latestDeadline returns the deadline of first attempts at an endpoint that responds.
+func latestDeadline(t *events.Trigger, p storage.RetryPolicy) time.Time {
+	p.GiveUpSeconds = events.LongestRetry.Seconds()
+	return t.Deadline(p)
 }
 
 // conclude converts an attempt into an outcome.

@@ -31,10 +31,9 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		return w.unpark(ctx, *r.Walk)
 	}
 	t := &r.Trigger
-	if taken.Redelivered {
-		if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
-			return err
-		}
+	// The retry may be there twice: a publish without an acknowledgement is repeated.
+	if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
+		return err
 	}
 	to, gone, err := w.recipient(r)
 	if err != nil {

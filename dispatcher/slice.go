@@ -43,7 +43,7 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	// slice frees both.
 	org, freeQueue := s.Trigger.OrganizationID, taken.Free
 	taken.At = w.Now()
-	contended := func() bool { return s.Trigger.Change == nil && w.walks.OthersActive(org) }
+	contended := func() bool { return w.walks.OthersActive(org) }
 	done, err := w.turns.Take(ctx, org, contended, freeQueue)
 	if err != nil {
 		return err

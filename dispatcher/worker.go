@@ -221,7 +221,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	taking, halt := context.WithCancel(ctx)
 	defer halt()
 	defer context.AfterFunc(failed, halt)()
-	defer context.AfterFunc(taking, w.turns.Close)()
+	defer context.AfterFunc(taking, func() {
+		w.turns.Close()
+		w.gate.Close()
+	})()
 	var err error
 	select {
 	case <-current:

@@ -35,13 +35,28 @@ type Gate struct {
 	total, unproven chan struct{}
 	// slow counts the slow slices. waiting counts the slices that wait for capacity.
 	slow, waiting *semaphore.Weighted
+	// closing is closed when the worker takes no more messages.
+	closing chan struct{}
 }
 
 // New returns a gate.
 func New(o Options) *Gate {
 	return &Gate{
-		opt: o, total: make(chan struct{}, o.Concurrency), unproven: make(chan struct{}, max(1, o.Concurrency/2)),
+		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: make(chan struct{}, max(1, o.Concurrency/2)),
 		slow: semaphore.NewWeighted(maxSlow), waiting: semaphore.NewWeighted(maxWaitingAll),
+	}
+}
+
+// Close ends all waits for capacity, so that another worker takes the slices.
+func (g *Gate) Close() { close(g.closing) }
+
+// closed reports whether Close was called.
+func (g *Gate) closed() bool {
+	select {
+	case <-g.closing:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -86,9 +86,9 @@ func (c *slowSlices) hold() time.Duration {
 	return 0
 }
 
-// await waits for capacity until a timeout. It returns false after the timeout, or if too
-// many slices wait.
-func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
+// await waits for capacity until a timeout, or until closing is closed. It returns false
+// without capacity, and if too many slices wait.
+func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <-chan struct{}) bool {
 	c.mu.Lock()
 	if c.slow < c.most {
 		c.mu.Unlock()
@@ -106,6 +106,7 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
 	select {
 	case <-granted:
 		return true
+	case <-closing:
 	case <-ctx.Done():
 	}
 	c.mu.Lock()
@@ -122,7 +123,8 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration) bool {
 func (e *Endpoint) Full() bool { return e.slow.full() }
 
 // AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
-// if the endpoint has been silent for ParkAfter, or too many slices wait. The caller must
+// if the endpoint has been silent for ParkAfter, too many slices wait, or the gate is closed.
+// The caller must
 // then park the slice. The slice holds its slot for a while and then frees it. A waiting
 // slice has not begun, so a crash does not repeat any part of it.
 func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
@@ -135,12 +137,12 @@ func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	} else {
 		free()
 	}
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !e.gate.closed() {
 		left := ParkAfter - e.silence()
 		if left <= 0 {
 			return false
 		}
-		if e.slow.await(ctx, left) {
+		if e.slow.await(ctx, left, e.gate.closing) {
 			return true
 		}
 		if e.slow.overfull() {

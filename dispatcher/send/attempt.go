@@ -40,11 +40,15 @@ type Attempt struct {
 // Verdict returns the meaning of the attempt for its message.
 func (a *Attempt) Verdict() policy.Verdict { return policy.Judge(a.Status, a.Err) }
 
+// longestReason limits a reason, in bytes: a receipt has one for each home.
+const longestReason = 500
+
 // Reason returns why the attempt failed. It is "" after a success or without a request.
 func (a *Attempt) Reason() string {
 	switch {
 	case a.Err != nil:
-		return a.Err.Error()
+		text := a.Err.Error() // it may quote a response
+		return Text([]byte(text[:min(len(text), longestReason)]))
 	case a.Status != 0 && a.Verdict() != policy.Delivered:
 		return "the endpoint responded " + statusLine(a.Status)
 	}

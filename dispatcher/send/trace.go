@@ -60,7 +60,7 @@ func (a *Attempt) attributes(d *Destination, id string) []attribute.KeyValue {
 // Summary returns the error of the attempt, or its status.
 func (a *Attempt) Summary() string {
 	if a.Err != nil {
-		return a.Err.Error()
+		return a.Reason()
 	}
 	return statusLine(a.Status)
 }

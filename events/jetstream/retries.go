@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -46,23 +45,29 @@ func retryQueues() []queue {
 	return queues
 }
 
+// retryHeaders is more than the bytes of a retry's headers.
+const retryHeaders = 1024
+
 // PutRetries schedules each retry for its own time and returns when all are durable. It
 // replaces a waiting retry with the same key.
 func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 	// gofail: var retryBefore struct{}
+	bodies := make([][]byte, len(retries))
+	for i := range retries {
+		var err error
+		if bodies[i], err = json.Marshal(&retries[i]); err != nil {
+			return err
+		}
+		if limit := c.nc.MaxPayload(); limit > 0 && int64(len(bodies[i])+retryHeaders) > limit { // before any of them is stored
+			return tooLarge(nats.ErrMaxPayload)
+		}
+	}
 	futures := make([]jetstream.PubAckFuture, 0, len(retries))
 	for i := range retries {
 		r := &retries[i]
-		data, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
 		tail := retryTail(r)
-		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, c.prefix.Name(retryWaitPrefix+tail), data),
+		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, c.prefix.Name(retryWaitPrefix+tail), bodies[i]),
 			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(c.prefix.Name(retryDuePrefix+retryLane(r)+"."+tail)))
-		if errors.Is(err, nats.ErrMaxPayload) {
-			return tooLarge(err)
-		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}

@@ -1,0 +1,193 @@
+package dispatcher
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// An endpoint that responds slowly and never gets a retry does not take the slots of
+// another organization.
+func TestPark_GiveUpAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 500
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		w.endpoint("ep", patience(0))
+		w.homes(560 * events.SliceHomes)
+		w.neighbor(homes)
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			if a.host == "ep" {
+				select {
+				case <-time.After(9 * time.Second):
+				case <-r.Context().Done():
+				}
+			}
+			return http.StatusOK
+		})
+		n := w.worker()
+		w.trigger(24)
+		<-time.After(time.Minute)
+		neighbor := w.triggerOf("neighbor", 24)
+		<-time.After(time.Minute)
+		delivered := 0
+		for _, a := range w.partner.got() {
+			if a.host == "next-door" {
+				delivered++
+			}
+		}
+		if delivered != homes {
+			t.Errorf("%d of %d webhooks of %s arrived within a minute", delivered, homes, neighbor.ID)
+		}
+		n.conn.kill()
+	})
+}
+
+// Slices of OpenADR changes take turns as slices of homes do.
+func TestTurns_GreedyChanges(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices, changes = 8, 100
+		w.options.Concurrency, w.options.EndpointConcurrency = 256, 64
+		w.subscriptions(slices*events.SliceHomes, "callbacks.example")
+		w.neighbor(slices * events.SliceHomes)
+		var calls atomic.Int64
+		w.partner.server.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			<-time.After(time.Millisecond)
+			if r.Host == "callbacks.example" {
+				calls.Add(1)
+				return
+			}
+			w.partner.ServeHTTP(out, r)
+		})
+		n := w.worker()
+		for i := range changes {
+			change := events.NewTrigger("org", pricing.Window{Start: time.Now(), End: time.Now().Add(24 * time.Hour)}, time.Now())
+			change.ID, change.Revision = fmt.Sprintf("trg_change%d", i), w.store.Revision()
+			change.Change = &events.Change{ObjectType: storage.OpenADREvent, ObjectID: "event_1", Operation: events.OperationUpdate, Object: []byte(`{}`)}
+			w.bus.accept(change)
+		}
+		<-time.After(50 * time.Millisecond)
+		before := calls.Load()
+		neighbor := w.triggerOf("neighbor", 4)
+		w.bus.await(func() bool {
+			done := 0
+			for _, r := range w.bus.receipts {
+				if r.TriggerID == neighbor.ID {
+					done++
+				}
+			}
+			return done == slices
+		})
+		if got := calls.Load() - before; got > 3*slices*events.SliceHomes {
+			t.Errorf("%d callbacks of the greedy organization came before the last webhook of the other", got)
+		}
+		n.conn.kill()
+	})
+}
+
+// A retry whose acknowledgement is lost is stored twice and made once.
+func TestRetry_LostAcknowledgement(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep")
+		var down atomic.Bool
+		down.Store(true)
+		w.partner.answers(func(*http.Request, arrival) int {
+			if down.Load() {
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		w.worker()
+		w.bus.loseAck.Store(true)
+		trigger := w.trigger(24)
+		<-time.After(time.Second)
+		down.Store(false)
+		w.settled(trigger)
+		<-time.After(time.Minute)
+		if got := len(w.partner.got()); w.bus.loseAck.Load() || got != 2*events.SliceHomes {
+			t.Errorf("%d requests, want %d", got, 2*events.SliceHomes)
+		}
+	})
+}
+
+// Receivers that respond with long nonsense do not repeat the deliveries to others.
+func TestRecord_LongReasons(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep")
+		for i := range 3 {
+			id := fmt.Sprintf("verbose%d", i)
+			w.endpoint(id, patience(0))
+			var requests atomic.Int64
+			w.partner.hosts(id, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if requests.Add(1)%8 == 0 {
+					return // so that the breaker stays closed
+				}
+				conn, _, err := out.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = fmt.Fprintf(conn, "%d%s\r\n\r\n", requests.Load(), strings.Repeat("\x01", 15<<10))
+				_ = conn.Close()
+			}))
+		}
+		w.worker()
+		w.settled(w.trigger(24))
+		got := 0
+		for _, a := range w.partner.got() {
+			if a.host == "ep" {
+				got++
+			}
+		}
+		if got != events.SliceHomes || len(w.bus.dead) != 0 {
+			t.Errorf("the good endpoint got %d requests for %d homes; %d dead letters", got, events.SliceHomes, len(w.bus.dead))
+		}
+	})
+}
+
+// A worker that stops leaves the slices that wait for a slow endpoint to other workers.
+func TestStop_SlowEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		w.homes(24 * events.SliceHomes)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(300 * time.Millisecond)
+			return http.StatusOK
+		})
+		first := w.worker()
+		for i := range 8 {
+			w.trigger(24 - i)
+		}
+		<-time.After(5500 * time.Millisecond)
+		first.stop()
+		w.bus.mu.Lock()
+		parked := len(w.bus.retryPuts)
+		w.bus.mu.Unlock()
+		if parked == 0 {
+			t.Error("no waiting slice was parked")
+		}
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		second := w.worker()
+		<-time.After(time.Minute)
+		second.stop()
+		seen := map[string]bool{}
+		for _, a := range w.partner.got() {
+			if seen[a.id] {
+				t.Fatalf("%s was sent twice", a.id)
+			}
+			seen[a.id] = true
+		}
+	})
+}

@@ -9,8 +9,8 @@ import (
 )
 
 // maxAhead limits the slices that wait for a turn, and so their memory. A waiting slice
-// has not been read yet. An organization at the default limit of 2,000 uncompleted
-// triggers has up to 8,000 slices in the queue.
+// has not been read yet. An organization with 2,000 uncompleted triggers, 20 times the
+// default limit, has up to 8,000 slices in the queue.
 const maxAhead = 8192
 
 // Turns gives a worker's slots to organizations in turn. The slots of the queue are not

@@ -147,6 +147,7 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	if n := count(t, f.state, "acme"); n != others {
 		t.Errorf("the other organization has %d entities, %d before", n, others)
 	}
+	f.endWithHome()
 	restored := f.restoredDir()
 	must(t, f.ledger.Prune(time.Now().Add(-month))) // of receipts that it read after the first time
 	f.stop()

@@ -3,6 +3,8 @@
 // and components. The US catalog has some three hundred rates of the US Utility Rate
 // Database. SOURCES.md names each source and its omissions.
 //
-// The package may import only the standard library and its own internal packages. The
+// The package may import only the standard library and the internal packages of pricing. The
 // plans are embedded; the package does no other I/O.
 package catalog
+
+//go:generate go run ./internal/gen

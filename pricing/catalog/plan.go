@@ -2,42 +2,43 @@ package catalog
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
+	"slices"
 	"sync"
+
+	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
 // Plan is a residential rate plan in the catalog's compact form. All rates are totals of
 // generation and delivery, in $/kWh. Riders, if any, are added to the rates.
 type Plan struct {
 	Summary
-	URDBLabel     string   `json:"urdbLabel"`     // empty if the source is a tariff sheet
-	EffectiveFrom string   `json:"effectiveFrom"` // first day in force; empty if the source has none
-	SourceDate    string   `json:"sourceDate"`    // day of the newest source
-	Newer         string   `json:"newer"`         // ID of a plan of the same schedule with a newer source
-	FixedCharge   Charge   `json:"fixedCharge"`
-	Periods       []Period `json:"periods"`
-	Seasons       []Season `json:"seasons"` // each month is in exactly one season
+	URDBLabel     string // empty if the source is a tariff sheet
+	EffectiveFrom string // first day in force; empty if the source has none
+	SourceDate    string // day of the newest source
+	Newer         string // ID of a plan of the same schedule with a newer source
+	FixedCharge   Charge
+	Periods       []Period
+	Seasons       []Season // each month is in exactly one season
 
 	// Holidays are the US federal holidays with weekend prices, by name.
-	Holidays []string `json:"holidays"`
+	Holidays []string
 	// Observed is "monday" if a holiday on a Saturday is not moved to Friday.
-	Observed string `json:"observed"`
+	Observed string
 	// ExportRules and ExportValues are the plan's dgrules and exportvalues for
 	// urdb.Parse.
-	ExportRules  string  `json:"exportRules"`
-	ExportValues string  `json:"exportValues"`
-	Riders       []Rider `json:"riders"`
+	ExportRules  string
+	ExportValues string
+	Riders       []Rider
 	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
 	// to it.
-	Baseline []float64 `json:"baseline"`
+	Baseline []float64
 
 	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
 	// confidence.
-	Confidence []float64 `json:"confidence"`
+	Confidence []float64
 
 	// Earlier are the earlier versions, oldest first.
-	Earlier []Plan `json:"earlier"`
+	Earlier []Plan
 }
 
 // Summary says what a plan is, without its rates.
@@ -54,67 +55,58 @@ type Summary struct {
 
 // Charge is an amount in dollars due per Unit.
 type Charge struct {
-	Amount float64 `json:"amount"`
-	Unit   string  `json:"unit"`
+	Amount float64
+	Unit   string
 }
 
 // Period is a named price.
 type Period struct {
-	Name string  `json:"name"`
-	Rate float64 `json:"rate"` // $/kWh
+	Name string
+	Rate float64 // $/kWh
 	// BaselineCredit is subtracted from the rate up to the baseline allowance, $/kWh.
-	BaselineCredit float64 `json:"baselineCredit"`
+	BaselineCredit float64
 }
 
 // Rider is a named adder, $/kWh.
 type Rider struct {
-	Name string  `json:"name"`
-	Rate float64 `json:"rate"`
+	Name string
+	Rate float64
 	// Uncredited riders are not credited by net metering.
-	Uncredited bool `json:"uncredited"`
+	Uncredited bool
 }
 
-// Season holds the period of each hour in its months. The keys are hours of the local day
-// such as "16-21", the first included and the second excluded.
+// Season holds the names of the periods of its months, by hour of the local day.
 type Season struct {
-	Months  []int             `json:"months"` // 1 is January
-	Weekday map[string]string `json:"weekday"`
-	Weekend map[string]string `json:"weekend"` // nil if the same as on weekdays
+	Months  []int // 1 is January
+	Weekday []string
+	Weekend []string // nil if the same as on weekdays
 }
 
-//go:embed plans.json
-var plansJSON []byte
+// Lists are all plans of the package.
+type Lists struct {
+	// Checked are plans from tariff sheets, each checked. Sheets are the other schedules of
+	// the same utilities, and US the residential rates of the US catalog, by state, utility
+	// and name.
+	Checked []Plan
+	Sheets  []Plan
+	US      []Plan
+}
+
+//go:embed plans.bin
+var plansPacked []byte
+
+var lists = sync.OnceValue(func() Lists { return embedded.Decode[Lists]("plans.bin", plansPacked) })
 
 // Plans returns the plans from tariff sheets, each checked, in a fixed order. Do not change
-// them. All also returns the US catalog.
-func Plans() []Plan { return append(featured(sheetPlans()), otherPlans()...) }
+// them. All also returns the other plans.
+func Plans() []Plan { return lists().Checked }
 
-// otherPlans returns the plans of plans.json. A plan that is also in the US catalog has
-// the catalog's confidence.
-var otherPlans = sync.OnceValue(func() []Plan {
-	var others []Plan
-	if err := json.Unmarshal(plansJSON, &others); err != nil {
-		panic(fmt.Sprintf("catalog: embedded plans.json: %v", err)) // the tests read every plan
-	}
-	for i := range others {
-		p := &others[i]
-		p.SourceDate = p.EffectiveFrom
-		for _, twin := range usRates() {
-			if twin.URDBLabel == p.URDBLabel {
-				p.SourceDate, p.Confidence, p.Caveat = twin.SourceDate, twin.Confidence, twin.Caveat
-			}
-		}
-	}
-	return others
-})
+// US returns the residential rates of the US catalog, by state, utility and name. Do not
+// change them.
+func US() []Plan { return lists().US }
 
-// featured returns PG&E's schedules for homes with much electric load.
-func featured(plans []Plan) []Plan {
-	var list []Plan
-	for _, p := range plans {
-		if p.ID == "pge-e-elec" || p.ID == "pge-ev2-a" {
-			list = append(list, p)
-		}
-	}
-	return list
-}
+// All returns all plans of the package: first the plans from tariff sheets, then the US
+// catalog. Do not change them.
+func All() []Plan { return allPlans() }
+
+var allPlans = sync.OnceValue(func() []Plan { return slices.Concat(lists().Checked, lists().Sheets, lists().US) })

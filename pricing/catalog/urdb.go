@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 const hoursADay = 24
@@ -128,23 +129,12 @@ func (p Period) tiers() []urdbTier {
 	return []urdbTier{{Max: 1, Rate: p.Rate, Adj: -p.BaselineCredit, Unit: "baseline"}, {Rate: p.Rate, Unit: "baseline"}}
 }
 
-// hourly expands hour ranges to the hours of a day. An uncovered hour or an unknown
+// hourly returns the index of the period of each hour. An uncovered hour or an unknown
 // period is -1. Every reader of the schedule rejects -1.
-func hourly(ranges map[string]string, index map[string]int) []int {
-	day := make([]int, hoursADay)
-	for hour := range day {
-		day[hour] = -1
-	}
-	for hours, name := range ranges {
-		var from, to int
-		if _, err := fmt.Sscanf(hours, "%d-%d", &from, &to); err != nil {
-			continue
-		}
-		period, ok := index[name]
-		if !ok {
-			continue
-		}
-		for hour := max(from, 0); hour < min(to, hoursADay); hour++ {
+func hourly(names []string, index map[string]int) []int {
+	day := slices.Repeat([]int{-1}, hoursADay)
+	for hour, name := range names {
+		if period, ok := index[name]; ok {
 			day[hour] = period
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/build"
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
@@ -82,7 +83,7 @@ func TestUSCatalog_MatchesCollection(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: not in the catalog", o.URDB)
 		}
-		read, err := catalog.ReadOpenTariff(line)
+		read, err := build.OpenTariff(line)
 		if !strings.HasPrefix(plan.Caveat, read.Caveat) {
 			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
 		}
@@ -161,7 +162,7 @@ func TestFind_UtilityAndName(t *testing.T) {
 	}
 }
 
-func TestReadOpenTariff_Errors(t *testing.T) {
+func TestOpenTariff_Errors(t *testing.T) {
 	const head = `{"state":"AZ","utility":"Example","eia_id":"7","plan":"P","urdb":"x","tz":"UTC",`
 	for _, tt := range []struct{ name, line, want string }{
 		{"not JSON", `{`, "unexpected end of JSON input"},
@@ -176,7 +177,7 @@ func TestReadOpenTariff_Errors(t *testing.T) {
 		{"days", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"mon","from":"00:00","to":"24:00","band":"a"}]}}}`, `"mon" is not known`},
 		{"gap", head + `"tariff":{"kind":"tou","import":{"bands":[{"id":"a","rate":1}],"schedule":[{"days":"all","from":"01:00","to":"24:00","band":"a"}]}}}`, "0:00 is covered 0 times"},
 	} {
-		if _, err := catalog.ReadOpenTariff([]byte(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := build.OpenTariff([]byte(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
 	}

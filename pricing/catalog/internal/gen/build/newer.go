@@ -1,4 +1,4 @@
-package catalog
+package build
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
 // enteredOn returns the day of a rate's entry into the US Utility Rate Database. The
@@ -24,18 +26,18 @@ func enteredOn(label string) string {
 
 // pointToNewer adds each plan's source date to its caveat. If a newer plan of the same
 // schedule has a newer source, pointToNewer names that plan in Newer and in the caveat.
-func pointToNewer(plans, newer []Plan) {
-	newest := map[string]*Plan{}
+func pointToNewer(plans, newer []catalog.Plan) {
+	newest := map[string]*catalog.Plan{}
 	for i := range newer {
 		p := &newer[i]
-		if known := newest[p.schedule()]; known == nil || p.SourceDate > known.SourceDate {
-			newest[p.schedule()] = p
+		if known := newest[scheduleKey(p)]; known == nil || p.SourceDate > known.SourceDate {
+			newest[scheduleKey(p)] = p
 		}
 	}
 	for i := range plans {
 		p := &plans[i]
 		p.Caveat = strings.TrimSpace(p.Caveat + " It was entered into the rate database on " + p.SourceDate + ".")
-		if other := newest[p.schedule()]; other != nil && other.SourceDate > p.SourceDate {
+		if other := newest[scheduleKey(p)]; other != nil && other.SourceDate > p.SourceDate {
 			p.Newer = other.ID
 			p.Caveat += fmt.Sprintf(" The plan %s is the same schedule as of %s.", other.ID, other.SourceDate)
 		}
@@ -46,8 +48,8 @@ func pointToNewer(plans, newer []Plan) {
 // - Baseline Region T" and "E-1 (territory T)".
 var territorial = regexp.MustCompile(`^([A-Z]+-[A-Z0-9-]*[A-Z0-9])\b.*(?:Region|territory) ([A-Z])\)?$`)
 
-// schedule returns a key that is equal for all plans of the same schedule of a utility.
-func (p *Plan) schedule() string {
+// scheduleKey returns a key that is equal for all plans of the same schedule of a utility.
+func scheduleKey(p *catalog.Plan) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

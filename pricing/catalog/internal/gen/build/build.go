@@ -1,0 +1,96 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
+
+// Plans makes all plans of the catalog. collection has the rates of open-energy-tariffs,
+// one a line, pge the schedules of PG&E, and written the plans written by hand.
+func Plans(collection, pge, written []byte) (all catalog.Lists, err error) {
+	for i, line := range bytes.Split(bytes.TrimSpace(collection), []byte("\n")) {
+		plan, err := OpenTariff(line)
+		if err != nil {
+			return all, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		all.US = append(all.US, plan)
+	}
+	slices.SortFunc(all.US, func(a, b catalog.Plan) int {
+		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Utility, b.Utility), cmp.Compare(a.Name, b.Name), cmp.Compare(a.URDBLabel, b.URDBLabel))
+	})
+	sheets, err := pgeSheets(pge)
+	if err != nil {
+		return all, err
+	}
+	pointToNewer(all.US, append(slices.Clone(all.US), sheets...))
+	for _, p := range sheets {
+		if p.ID == "pge-e-elec" || p.ID == "pge-ev2-a" { // the schedules for homes with much electric load
+			all.Checked = append(all.Checked, p)
+		} else {
+			all.Sheets = append(all.Sheets, p)
+		}
+	}
+	others, err := handWritten(written, all.US)
+	all.Checked = append(all.Checked, others...)
+	return all, err
+}
+
+// handWritten returns the plans written by hand, whose seasons have the hours of each period,
+// such as "16-21". A plan that is also in the US catalog has the catalog's confidence.
+func handWritten(text []byte, us []catalog.Plan) (plans []catalog.Plan, err error) {
+	var written []struct {
+		catalog.Plan
+		Seasons []struct {
+			Months           []int
+			Weekday, Weekend map[string]string
+		}
+	}
+	if err := json.Unmarshal(text, &written); err != nil {
+		return nil, err
+	}
+	for _, w := range written {
+		p := w.Plan
+		for _, s := range w.Seasons {
+			weekday, err := hourly(s.Weekday)
+			weekend, wrong := hourly(s.Weekend)
+			if err = errors.Join(err, wrong); err != nil {
+				return nil, fmt.Errorf("%s: %w", p.ID, err)
+			}
+			p.Seasons = append(p.Seasons, catalog.Season{Months: s.Months, Weekday: weekday, Weekend: weekend})
+		}
+		p.SourceDate = p.EffectiveFrom
+		for _, twin := range us {
+			if twin.URDBLabel == p.URDBLabel {
+				p.SourceDate, p.Confidence, p.Caveat = twin.SourceDate, twin.Confidence, twin.Caveat
+			}
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+const hoursADay = 24
+
+// hourly returns the period of each hour, nil if there are no ranges of hours.
+func hourly(ranges map[string]string) ([]string, error) {
+	if ranges == nil {
+		return nil, nil
+	}
+	day := make([]string, hoursADay)
+	for hours, name := range ranges {
+		var from, to int
+		if _, err := fmt.Sscanf(hours, "%d-%d", &from, &to); err != nil || from < 0 || to > hoursADay {
+			return nil, fmt.Errorf("hours %q are not such as 16-21", hours)
+		}
+		for hour := from; hour < to; hour++ {
+			day[hour] = name
+		}
+	}
+	return day, nil
+}

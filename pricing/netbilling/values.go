@@ -2,12 +2,12 @@ package netbilling
 
 import (
 	_ "embed"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/internal/embedded"
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
 )
 
@@ -53,14 +53,9 @@ func (v Value) Total() float64 { return v.Generation + v.Delivery }
 //go:embed values.bin
 var packed []byte
 
-var all = sync.OnceValue(func() []*Values {
-	tables, err := form.Decode(packed)
-	if err != nil {
-		panic(fmt.Sprintf("netbilling: embedded values.bin: %v", err)) // the tests read every value
-	}
-	list := make([]*Values, len(tables))
-	for i, t := range tables {
-		list[i] = &Values{table: t}
+var all = sync.OnceValue(func() (list []*Values) {
+	for _, t := range embedded.Decode[[]form.Table]("values.bin", packed) {
+		list = append(list, &Values{table: t})
 	}
 	return list
 })
@@ -109,7 +104,7 @@ func (v *Values) String() string {
 
 // Years returns the first and the last published year.
 func (v *Values) Years() (first, last int) {
-	last = v.table.FirstYear + v.table.Years - 1
+	last = v.table.FirstYear + len(v.table.Years) - 1
 	if v.table.ExactThrough != 0 {
 		last = min(last, v.table.ExactThrough)
 	}
@@ -120,17 +115,15 @@ func (v *Values) Years() (first, last int) {
 // weekend. An unpublished year has the values of the nearest year.
 func (v *Values) At(year int, month time.Month, weekend bool, hour int) Value {
 	first, last := v.Years()
-	y := min(max(year, first), v.table.FirstYear+v.table.Years-1)
+	values := &v.table.Years[min(max(year-first, 0), len(v.table.Years)-1)]
 	kind := 0
 	if weekend {
 		kind = 1
 	}
-	at := ((int(month)-1)*form.Kinds+kind)*form.Hours + hour
-	const component = form.Months * form.Kinds * form.Hours
-	values := v.table.Values[(y-first)*form.PerYear:][:form.PerYear]
 	found := Value{
-		Generation: float64(values[at]) / form.Steps, Delivery: float64(values[component+at]) / form.Steps,
-		Published: year >= first && year <= last,
+		Generation: float64(values.Generation[month-1][kind][hour]) / form.Steps,
+		Delivery:   float64(values.Delivery[month-1][kind][hour]) / form.Steps,
+		Published:  year >= first && year <= last,
 	}
 	switch v.only {
 	case Generation:

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
-	"github.com/gridhook/gridhook/pricing/netbilling/internal/gen/pack"
 )
 
 // source is one file of the source.
@@ -22,7 +22,7 @@ type source struct {
 	EIAID        string `json:"eia_id"`
 	ExactThrough int    `json:"exact_through"`
 	Years        map[string]struct {
-		Generation, Delivery [form.Months][form.Kinds][form.Hours]float64
+		Generation, Delivery [12][2][24]float64
 	} `json:"years"`
 }
 
@@ -64,22 +64,17 @@ func run(dir, name string) error {
 		t.Vintages = f.vintages
 		tables = append(tables, t)
 	}
-	packed, err := pack.Encode(tables)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d tables, %d bytes\n", name, len(tables), len(packed))
-	return os.WriteFile(name, packed, 0o600)
+	fmt.Printf("%s: %d tables\n", name, len(tables))
+	return pack.Write(name, tables)
 }
 
-func table(text []byte) (form.Table, error) {
+func table(text []byte) (t form.Table, err error) {
 	var s source
 	if err := json.Unmarshal(text, &s); err != nil {
-		return form.Table{}, err
+		return t, err
 	}
 	years := slices.Sorted(maps.Keys(s.Years))
-	t := form.Table{Utility: s.Utility, ExactThrough: s.ExactThrough, Years: len(years)}
-	var err error
+	t = form.Table{Utility: s.Utility, ExactThrough: s.ExactThrough}
 	if t.EIAID, err = strconv.Atoi(s.EIAID); err != nil {
 		return t, err
 	}
@@ -90,15 +85,19 @@ func table(text []byte) (form.Table, error) {
 		if year != strconv.Itoa(t.FirstYear+i) {
 			return t, fmt.Errorf("%d is missing", t.FirstYear+i)
 		}
-		for _, component := range [form.Components][form.Months][form.Kinds][form.Hours]float64{s.Years[year].Generation, s.Years[year].Delivery} {
-			for _, month := range component {
-				for _, kind := range month {
-					for _, value := range kind {
-						t.Values = append(t.Values, int32(math.Round(value*form.Steps)))
-					}
-				}
+		t.Years = append(t.Years, form.Year{Generation: steps(s.Years[year].Generation), Delivery: steps(s.Years[year].Delivery)})
+	}
+	return t, nil
+}
+
+// steps converts the values of a component to steps.
+func steps(values [12][2][24]float64) (c form.Component) {
+	for month, kinds := range values {
+		for kind, hours := range kinds {
+			for hour, value := range hours {
+				c[month][kind][hour] = int32(math.Round(value * form.Steps))
 			}
 		}
 	}
-	return t, nil
+	return c
 }

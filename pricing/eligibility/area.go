@@ -3,7 +3,6 @@ package eligibility
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
+	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
 // Place is the location of a zipcode. City and county are empty for a prefix, as a prefix
@@ -75,13 +75,10 @@ func (a *Area) MainUtility() int {
 //go:embed facts.bin
 var packed []byte
 
-// known returns the facts and unpacks them on first use.
+// known returns the facts and decodes them on first use.
 var known = sync.OnceValue(func() *facts.Facts {
-	f, err := facts.Decode(packed)
-	if err != nil {
-		panic(fmt.Sprintf("eligibility: embedded facts: %v", err)) // the tests unpack them
-	}
-	return f
+	f := embedded.Decode[facts.Facts]("facts.bin", packed)
+	return &f
 })
 
 // Locate returns the place of a zipcode, for the time zone and the weather of a home. For

@@ -1,47 +1,43 @@
+// Package facts holds the facts of each US zipcode, as package eligibility embeds them.
 package facts
 
-// Facts holds all facts. It is read-only after decoding.
+// Facts holds all facts. The zipcodes refer to the tables before them by index.
 type Facts struct {
-	Tables
-	Zips []Zip // by ascending code
-}
-
-// Tables are the small tables that the zipcodes refer to.
-type Tables struct {
-	Zones       []string  `json:"zones"` // IANA time zones
-	Cities      []string  `json:"cities"`
-	Counties    []County  `json:"counties"`
-	Markets     []Market  `json:"markets"`     // the first entry means no market
-	Authorities []string  `json:"authorities"` // EIA codes of balancing authorities; the first entry means no authority
-	Utilities   []Utility `json:"utilities"`
-	Territories [][]int   `json:"territories"` // sets of utilities by index, the main one first
-	Shares      [][]int   `json:"shares"`      // estimated share of each utility's households, in percent
+	Zones       []string // IANA time zones
+	Cities      []string
+	Counties    []County
+	Markets     []Market // the first entry means no market
+	Authorities []string // EIA codes of balancing authorities; the first entry means no authority
+	Utilities   []Utility
+	Territories [][]int // sets of utilities by index, the main one first
+	Shares      [][]int // estimated share of each utility's households, in percent
+	Zips        []Zip   // by ascending code
 }
 
 // County is a county of a state.
 type County struct {
-	State string `json:"s"`
-	Name  string `json:"n"`
+	State string
+	Name  string
 }
 
 // Market is an organized wholesale market (RTO or ISO) with its own demand-response
 // programs.
 type Market struct {
-	Name     string   `json:"n"`
-	Programs []string `json:"p,omitempty"`
+	Name     string
+	Programs []string
 }
 
 // Utility holds a utility's report to the EIA, and its known programs.
 type Utility struct {
-	EIAID     int      `json:"i"`
-	Name      string   `json:"n"`
-	Ownership string   `json:"o,omitempty"`
-	Pricing   []string `json:"d,omitempty"` // kinds of residential dynamic pricing
-	Responds  int      `json:"r,omitempty"` // residential demand-response customers
-	NetMeters int      `json:"m,omitempty"` // residential photovoltaic net-metering customers
+	EIAID     int
+	Name      string
+	Ownership string
+	Pricing   []string // kinds of residential dynamic pricing
+	Responds  int      // residential demand-response customers
+	NetMeters int      // residential photovoltaic net-metering customers
 	// Programs are names of demand-response programs. The prefix "state:" limits a
 	// program to one state.
-	Programs []string `json:"p,omitempty"`
+	Programs []string
 }
 
 // Basis is the source of a zipcode's utilities.
@@ -72,11 +68,3 @@ type Zip struct {
 
 // UnknownHeight is the height of a zipcode that has its county's coordinates.
 const UnknownHeight = -9999
-
-// Columns returns pointers to a zipcode's values in the order of the form.
-func (z *Zip) Columns() [11]*int {
-	return [11]*int{
-		&z.Code, &z.City, &z.County, &z.Zone, &z.Lat, &z.Lon, &z.Height,
-		&z.Territory, &z.Market, &z.Authority, (*int)(&z.Basis),
-	}
-}

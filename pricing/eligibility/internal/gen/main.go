@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
-	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 func main() {
@@ -28,11 +28,6 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := pack.Encode(f)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s: %d zipcodes, %d utilities, %d territories, %d bytes\n",
-		name, len(f.Zips), len(f.Utilities), len(f.Territories), len(packed))
-	return os.WriteFile(name, packed, 0o600) //nolint:gosec // the name is a constant; the tool takes what is written for it
+	fmt.Printf("%s: %d zipcodes, %d utilities, %d territories\n", name, len(f.Zips), len(f.Utilities), len(f.Territories))
+	return pack.Write(name, f)
 }

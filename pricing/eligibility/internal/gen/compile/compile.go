@@ -32,8 +32,36 @@ func Facts(files fs.FS) (*facts.Facts, error) {
 			return nil, fmt.Errorf("compile: %w", err)
 		}
 	}
-	return j.facts(), nil
+	f := j.facts()
+	return f, Check(f)
 }
+
+// Check checks the order of the zipcodes and all indexes against their tables.
+func Check(f *facts.Facts) error {
+	for i, set := range f.Territories {
+		if i >= len(f.Shares) || len(f.Shares[i]) != len(set) {
+			return fmt.Errorf("compile: territory %d has no shares", i)
+		}
+		for _, u := range set {
+			if !within(u, len(f.Utilities)) {
+				return fmt.Errorf("compile: no utility %d", u)
+			}
+		}
+	}
+	previous := -1
+	for i := range f.Zips {
+		z := &f.Zips[i]
+		if z.Code <= previous || !within(z.City, len(f.Cities)) || !within(z.County, len(f.Counties)) ||
+			!within(z.Zone, len(f.Zones)) || !within(z.Territory, len(f.Territories)) ||
+			!within(z.Market, len(f.Markets)) || !within(z.Authority, len(f.Authorities)) {
+			return fmt.Errorf("compile: zipcode %05d is out of order or points outside a table", z.Code)
+		}
+		previous = z.Code
+	}
+	return nil
+}
+
+func within(i, n int) bool { return i >= 0 && i < n }
 
 // join builds the tables during its pass through the zipcodes.
 type join struct {

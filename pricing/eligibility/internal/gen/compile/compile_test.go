@@ -9,7 +9,8 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
-	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/pack"
+	"github.com/gridhook/gridhook/pricing/internal/embedded"
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 // tables returns the tables of a small country: a county with a look-up row, a county
@@ -103,19 +104,38 @@ func TestFacts_EmbeddedCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := facts.Decode(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
 	// The embedded form does not distinguish empty and absent lists.
 	again, err := pack.Encode(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err = facts.Decode(again); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
+	if !reflect.DeepEqual(embedded.Decode[facts.Facts]("facts.bin", packed), embedded.Decode[facts.Facts]("the tables", again)) {
 		t.Error("facts.bin differs from the tables: run go generate in pricing/eligibility")
+	}
+}
+
+func TestCheck_Damaged(t *testing.T) {
+	good := facts.Zip{Code: 1}
+	for name, zips := range map[string][]facts.Zip{
+		"order":     {{Code: 2}, good},
+		"twice":     {good, good},
+		"city":      {{Code: 1, City: 2}},
+		"county":    {{Code: 1, County: -1}},
+		"zone":      {{Code: 1, Zone: 9}},
+		"territory": {{Code: 1, Territory: 2}},
+		"market":    {{Code: 1, Market: 2}},
+		"authority": {{Code: 1, Authority: 1}},
+	} {
+		f := facts.Facts{
+			Zones: []string{"America/Chicago"}, Cities: []string{"A", "B"}, Counties: []facts.County{{State: "IL", Name: "Cook"}},
+			Markets: []facts.Market{{}, {Name: "PJM"}}, Authorities: []string{""}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}},
+			Territories: [][]int{{}, {0}}, Shares: [][]int{{}, {100}}, Zips: []facts.Zip{good},
+		}
+		if err := compile.Check(&f); err != nil {
+			t.Fatal(err)
+		}
+		if f.Zips = zips; compile.Check(&f) == nil {
+			t.Errorf("%s: accepted", name)
+		}
 	}
 }

@@ -7,8 +7,8 @@
 // weather of a date.
 //
 // The package is pure: it reads no clock, and does no I/O except for the embedded files.
-// It may import only the standard library and its own internal packages. Temperatures are
-// in degrees Celsius, irradiances in W/m2, winds in m/s.
+// It may import only the standard library and the internal packages of pricing.
+// Temperatures are in degrees Celsius, irradiances in W/m2, winds in m/s.
 package climate
 
 //go:generate go run ./internal/gen

@@ -4,13 +4,12 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
+	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
 // Hours and Quarters are the hours and quarter hours of a typical year.
@@ -33,13 +32,16 @@ type Year struct {
 	// HeatingDegreeDays and CoolingDegreeDays are to the base of 65 F, in F days.
 	HeatingDegreeDays, CoolingDegreeDays float64
 
+	// Size is the size of the packed hours in bytes, 0 if the year is not embedded.
+	Size int
+
 	packed []byte
 	once   sync.Once
 	hour   *form.Year
 }
 
-//go:embed data/stations.txt
-var stationsText string
+//go:embed data/stations.bin
+var stationsPacked []byte
 
 //go:embed data/years.bin
 var yearsPacked []byte
@@ -47,15 +49,10 @@ var yearsPacked []byte
 // stations returns all 1,020 stations. Stations with an embedded year come first. A year
 // is unpacked on first use.
 var stations = sync.OnceValue(func() []*Year {
-	var all []*Year
+	all := embedded.Decode[[]*Year]("stations.bin", stationsPacked)
 	packed := yearsPacked
-	for line := range strings.Lines(stationsText) {
-		y, size, err := readStation(strings.Split(strings.TrimSpace(line), "\t"))
-		if err != nil || size > len(packed) {
-			panic(fmt.Sprintf("climate: embedded station %q: %v", line, err)) // the tests read it
-		}
-		y.packed, packed = packed[:size], packed[size:]
-		all = append(all, y)
+	for _, y := range all {
+		y.packed, packed = packed[:y.Size], packed[y.Size:]
 	}
 	return all
 })
@@ -64,26 +61,7 @@ var stations = sync.OnceValue(func() []*Year {
 // change the slice.
 func All() []*Year {
 	all := stations()
-	return all[:slices.IndexFunc(all, func(y *Year) bool { return len(y.packed) == 0 })]
-}
-
-// readStation parses a line of the index. The last field is the size of the year.
-func readStation(fields []string) (y *Year, size int, err error) {
-	const texts, numbers = 4, 6
-	if len(fields) != texts+numbers+1 {
-		return nil, 0, fmt.Errorf("%d fields", len(fields))
-	}
-	var n [numbers]float64
-	for i := range n {
-		if n[i], err = strconv.ParseFloat(fields[texts+i], 64); err != nil {
-			return nil, 0, err
-		}
-	}
-	size, err = strconv.Atoi(fields[texts+numbers])
-	return &Year{
-		Station: fields[0], Name: fields[1], State: fields[2], Zone: fields[3], Source: "TMY3", Offset: time.Duration(n[0] * float64(time.Hour)),
-		Lat: n[1], Lon: n[2], Elevation: n[3], HeatingDegreeDays: n[4], CoolingDegreeDays: n[5],
-	}, size, err
+	return all[:slices.IndexFunc(all, func(y *Year) bool { return y.Size == 0 })]
 }
 
 // DistanceKm returns the great-circle distance from the station to a place.

@@ -6,8 +6,9 @@
 // NREL/TP-6A20-62641, 2014). It uses the transposition of Perez et al. (1990) and the
 // module temperature of Faiman (2008).
 //
-// The package may import only the standard library and package climate. Angles are in
-// degrees, azimuths clockwise from north, irradiances in W/m2, powers in kW.
+// The package may import only the standard library, package climate and the internal
+// packages of pricing. Angles are in degrees, azimuths clockwise from north, irradiances in
+// W/m2, powers in kW.
 package solar
 
 //go:generate go run ./internal/gen

@@ -60,22 +60,22 @@ func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 			if m.Exports {
 				kw += output[month][hour]
 			}
-			made.share[month][hour] = kw
+			made.Share[month][hour] = kw
 			sum += kw
 		}
-		for hour, kw := range made.share[month] {
-			made.share[month][hour] = max(kw, leastLoad*sum/24, minLoad)
-			metered += days * made.share[month][hour]
-			share += days * usual.share[month][hour]
+		for hour, kw := range made.Share[month] {
+			made.Share[month][hour] = max(kw, leastLoad*sum/24, minLoad)
+			metered += days * made.Share[month][hour]
+			share += days * usual.Share[month][hour]
 		}
 	}
 	annualKWh = metered / share
 	for month, m := range h.Metered {
-		for hour := range made.share[month] {
+		for hour := range made.Share[month] {
 			if m == nil {
-				made.share[month][hour] = usual.share[month][hour]
+				made.Share[month][hour] = usual.Share[month][hour]
 			} else {
-				made.share[month][hour] /= annualKWh
+				made.Share[month][hour] /= annualKWh
 			}
 		}
 	}

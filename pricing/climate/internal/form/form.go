@@ -64,7 +64,7 @@ func Decode(packed []byte) (*Year, error) {
 			n, err = len(plain), fmt.Errorf("form: a year ends early")
 		}
 		plain = plain[n:]
-		return int16(int64(expected) + v) //nolint:gosec // package pack wrote it from an int16
+		return int16(int64(expected) + v) //nolint:gosec // package hours wrote it from an int16
 	}
 	y := &Year{Temperature: make([]int16, Hours), DNI: make([]int16, Hours), DHI: make([]int16, Hours), GHI: make([]int16, Hours)}
 	for _, column := range [][]int16{y.Temperature, y.DNI, y.DHI} {

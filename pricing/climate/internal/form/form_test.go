@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
-	"github.com/gridhook/gridhook/pricing/climate/internal/gen/pack"
+	"github.com/gridhook/gridhook/pricing/climate/internal/gen/hours"
 )
 
 // year returns a year of random weather.
@@ -21,8 +21,8 @@ func year() *form.Year {
 		return values
 	}
 	y := &form.Year{
-		Temperature: pack.Steps(column(10), form.TemperatureStep), DNI: pack.Steps(column(300), form.SunStep),
-		DHI: pack.Steps(column(100), form.SunStep), GHI: pack.Steps(column(300), form.SunStep),
+		Temperature: hours.Steps(column(10), form.TemperatureStep), DNI: hours.Steps(column(300), form.SunStep),
+		DHI: hours.Steps(column(100), form.SunStep), GHI: hours.Steps(column(300), form.SunStep),
 	}
 	for i := range y.Wind {
 		y.Wind[i] = int16(random.IntN(100))
@@ -32,7 +32,7 @@ func year() *form.Year {
 
 func TestForm_RoundTrip(t *testing.T) {
 	y := year()
-	packed, err := pack.Encode(y)
+	packed, err := hours.Encode(y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestForm_RoundTrip(t *testing.T) {
 		}
 	}
 	y.DNI = y.DNI[1:]
-	if _, err := pack.Encode(y); err == nil {
+	if _, err := hours.Encode(y); err == nil {
 		t.Error("a short year was encoded")
 	}
 }
@@ -58,13 +58,13 @@ func TestSteps_Sums(t *testing.T) {
 		values[i] = 0.13 * float64(i%7)
 		sum += values[i]
 	}
-	for _, s := range pack.Steps(values, form.TemperatureStep) {
+	for _, s := range hours.Steps(values, form.TemperatureStep) {
 		sum -= float64(s) * form.TemperatureStep
 	}
 	if math.Abs(sum) > form.TemperatureStep/2+1e-9 {
 		t.Errorf("%v are lost", sum)
 	}
-	for i, s := range pack.Steps([]float64{0, 19, 19, 0, -1, 1000}, form.SunStep) {
+	for i, s := range hours.Steps([]float64{0, 19, 19, 0, -1, 1000}, form.SunStep) {
 		if want := []int16{0, 0, 1, 0, 0, 25}[i]; s != want {
 			t.Errorf("step %d is %d, want %d", i, s, want)
 		}

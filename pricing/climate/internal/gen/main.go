@@ -14,12 +14,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd" //nolint:depguard // the generator is no part of the product
 
+	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
-	"github.com/gridhook/gridhook/pricing/climate/internal/gen/pack"
+	"github.com/gridhook/gridhook/pricing/climate/internal/gen/hours"
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 // budget is the maximum size of all years together, bytes.
@@ -60,8 +63,8 @@ func run(dir string) error {
 	for i := range stations {
 		stations[i].zone = zoneAt(&stations[i], places)
 	}
-	var years, index bytes.Buffer
-	written := 0
+	var years bytes.Buffer
+	var index []*climate.Year
 	for _, s := range choose(stations, places) {
 		packed, err := compact(filepath.Join(dir, "weather", "tmy3", s.ID+".csv.zst"))
 		if err != nil {
@@ -71,15 +74,18 @@ func run(dir string) error {
 			break
 		}
 		years.Write(packed)
-		s.write(&index, len(packed))
+		index = append(index, s.year(len(packed)))
 		stations = slices.DeleteFunc(stations, func(o station) bool { return o.ID == s.ID })
-		written++
 	}
+	written := len(index)
 	for i := range stations {
-		stations[i].write(&index, 0)
+		index = append(index, stations[i].year(0))
 	}
-	fmt.Printf("%d years of %d stations, %d bytes\n", written, written+len(stations), years.Len())
-	for name, data := range map[string][]byte{"years.bin": years.Bytes(), "stations.txt": index.Bytes(), "zones.txt": zoneTable(zones)} {
+	fmt.Printf("%d years of %d stations, %d bytes\n", written, len(index), years.Len())
+	if err := pack.Write(filepath.Join("data", "stations.bin"), index); err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{"years.bin": years.Bytes(), "zones.txt": zoneTable(zones)} {
 		if err := os.WriteFile(filepath.Join("data", name), data, 0o600); err != nil {
 			return err
 		}
@@ -87,10 +93,12 @@ func run(dir string) error {
 	return nil
 }
 
-// write writes a line of the index. size is the size of the year; 0 means no year.
-func (s *station) write(w *bytes.Buffer, size int) {
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%v\t%v\t%v\t%v\t%v\t%v\t%d\n",
-		s.ID, title(s.Name), s.State, s.zone, s.Offset, s.Lat, s.Lon, s.Elevation, s.Heating, s.Cooling, size)
+// year returns the entry of the index. size is the size of the packed hours, 0 for none.
+func (s *station) year(size int) *climate.Year {
+	return &climate.Year{
+		Station: s.ID, Name: title(s.Name), State: s.State, Zone: s.zone, Source: "TMY3", Offset: time.Duration(s.Offset * float64(time.Hour)),
+		Lat: s.Lat, Lon: s.Lon, Elevation: s.Elevation, HeatingDegreeDays: s.Heating, CoolingDegreeDays: s.Cooling, Size: size,
+	}
 }
 
 // title converts a name in capitals to title case.
@@ -183,9 +191,9 @@ func compact(name string) ([]byte, error) {
 		}
 	}
 	y := &form.Year{
-		Temperature: pack.Steps(columns["tdry_c"], form.TemperatureStep), DNI: pack.Steps(columns["dni"], form.SunStep),
-		DHI: pack.Steps(columns["dhi"], form.SunStep), GHI: pack.Steps(columns["ghi"], form.SunStep),
-		Wind: pack.Winds(columns["wspd"]),
+		Temperature: hours.Steps(columns["tdry_c"], form.TemperatureStep), DNI: hours.Steps(columns["dni"], form.SunStep),
+		DHI: hours.Steps(columns["dhi"], form.SunStep), GHI: hours.Steps(columns["ghi"], form.SunStep),
+		Wind: hours.Winds(columns["wspd"]),
 	}
-	return pack.Encode(y)
+	return hours.Encode(y)
 }

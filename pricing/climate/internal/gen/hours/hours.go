@@ -1,5 +1,5 @@
-// Package pack converts weather to the compact form of a typical year for package form.
-package pack
+// Package hours converts weather to the compact form of a typical year for package form.
+package hours
 
 import (
 	"bytes"

@@ -109,4 +109,4 @@ func US() []Plan { return lists().US }
 // catalog. Do not change them.
 func All() []Plan { return allPlans() }
 
-var allPlans = sync.OnceValue(func() []Plan { return slices.Concat(lists().Checked, lists().Sheets, lists().US) })
+var allPlans = sync.OnceValue(func() []Plan { return slices.Concat(Plans(), lists().Sheets, US()) })

@@ -25,7 +25,8 @@ func (l *Ledger) pruneRegularly(ctx context.Context) error {
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also
 // deletes runs and health of before that time. Of deleted organizations it deletes
-// everything, and has the next Open overwrite it.
+// everything. The next Open overwrites what was deleted, because an organization that is
+// deleted later must leave no trace.
 func (l *Ledger) Prune(before time.Time) error {
 	var old []string
 	erased := l.erasedOrgs()
@@ -52,8 +53,7 @@ func (l *Ledger) Prune(before time.Time) error {
 	for _, place := range old {
 		if err == nil {
 			err = l.file.Update(func(tx *bbolt.Tx) error {
-				gone, err := erased([]byte(place))
-				return errors.Join(err, dropTrigger(tx, []byte(place)), compactIf(tx, gone))
+				return errors.Join(dropTrigger(tx, []byte(place)), boltfile.CompactAtOpen(tx))
 			})
 		}
 	}
@@ -74,14 +74,6 @@ func (l *Ledger) erasedOrgs() func(key []byte) (bool, error) {
 		known[org] = erased
 		return erased, err
 	}
-}
-
-// compactIf has the next Open overwrite what was deleted.
-func compactIf(tx *bbolt.Tx, gone bool) error {
-	if !gone {
-		return nil
-	}
-	return boltfile.CompactAtOpen(tx)
 }
 
 // dropTrigger deletes a trigger and its deliveries.
@@ -114,17 +106,15 @@ func (t *tally) acceptedAt() time.Time {
 // deleteIf deletes the old values of a table, and all values of deleted organizations.
 func deleteIf[T any](tx *bbolt.Tx, table boltfile.Table[T], erased func([]byte) (bool, error), old func(T) bool) error {
 	var keys [][]byte
-	compact := false
 	err := table.Each(tx, nil, func(k []byte, v T) error {
 		gone, err := erased(k)
 		if gone || old(v) {
 			keys = append(keys, bytes.Clone(k))
 		}
-		compact = compact || gone
 		return err
 	})
 	for _, k := range keys {
-		err = errors.Join(err, table.Delete(tx, k))
+		err = errors.Join(err, table.Delete(tx, k), boltfile.CompactAtOpen(tx))
 	}
-	return errors.Join(err, compactIf(tx, compact))
+	return err
 }

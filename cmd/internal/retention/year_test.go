@@ -46,8 +46,7 @@ const (
 
 var (
 	options = jetstream.Options{
-		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month,
-		ErasureAge: 20 * month, // on a loaded machine one deletion takes several months
+		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month, ErasureAge: 3 * month,
 	}
 	discard = slog.New(slog.DiscardHandler)
 )
@@ -72,6 +71,11 @@ func must(t *testing.T, err error) {
 }
 
 func newFleet(t *testing.T, dir string) *fleet {
+	t.Helper()
+	return newFleetWith(t, dir, options)
+}
+
+func newFleetWith(t *testing.T, dir string, options jetstream.Options) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: dir}
 	var err error

@@ -18,8 +18,7 @@ import (
 )
 
 // lane is the part of a slice or retry that goes to one endpoint, or to one server with
-// callbacks.
-// Lanes do not wait for one another.
+// callbacks. Lanes do not wait for one another.
 type lane struct {
 	gate *gate.Endpoint
 	jobs []int // indexes in all jobs

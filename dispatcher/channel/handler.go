@@ -15,8 +15,8 @@ import (
 )
 
 // Each notification channel has its own task for a notice. These tasks and the tasks for
-// endpoints have separate queues. So neither an endpoint nor another channel waits for an SMTP server that
-// hangs.
+// endpoints have separate queues. So neither an endpoint nor another channel waits for an
+// SMTP server that hangs.
 
 const (
 	// Slots is the number of messages to channels that a worker sends at once.

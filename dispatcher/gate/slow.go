@@ -124,8 +124,7 @@ func (e *Endpoint) Full() bool { return e.slow.full() }
 
 // AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
 // if the endpoint has been silent for ParkAfter, too many slices wait, or the gate is closed.
-// The caller must
-// then park the slice. The slice holds its slot for a while and then frees it. A waiting
+// The caller must then park the slice. The slice holds its slot for a while and then frees it. A waiting
 // slice has not begun, so a crash does not repeat any part of it.
 func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	if !e.gate.waiting.TryAcquire(1) {

@@ -114,7 +114,10 @@ func deleteIf[T any](tx *bbolt.Tx, table boltfile.Table[T], erased func([]byte) 
 		return err
 	})
 	for _, k := range keys {
-		err = errors.Join(err, table.Delete(tx, k), boltfile.CompactAtOpen(tx))
+		err = errors.Join(err, table.Delete(tx, k))
+	}
+	if len(keys) > 0 {
+		err = errors.Join(err, boltfile.CompactAtOpen(tx))
 	}
 	return err
 }

@@ -224,13 +224,13 @@ func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err er
 // the superseded jobs.
 func (w *Worker) inOrder(r *request) (left []int) {
 	for n, i := range r.jobs {
-		d, superseded := w.superseded(&r.all[i])
+		by := w.supersededBy(&r.all[i])
 		switch {
-		case superseded && left == nil:
-			left = append(make([]int, 0, len(r.jobs)), r.jobs[:n]...) // r.jobs belongs to the lane
-			r.results[i] = result{delivery: d}
-		case superseded:
-			r.results[i] = result{delivery: d}
+		case by != "":
+			if left == nil {
+				left = append(make([]int, 0, len(r.jobs)), r.jobs[:n]...) // r.jobs belongs to the lane
+			}
+			r.results[i] = result{delivery: r.all[i].superseded(by, w.Store.Now())}
 		case left != nil:
 			left = append(left, i)
 		}

@@ -29,6 +29,10 @@ type fakeBus struct {
 	log      []events.Trigger
 	triggers []*queued[events.Trigger]
 	slices   []*queued[events.Slice]
+	// surplus holds the slices of surplus triggers. running counts the triggers of each
+	// organization whose last slice has no receipt.
+	surplus  []*queued[events.Slice]
+	running  map[string]int
 	retries  []*queued[events.Retry]
 	notices  []*queued[events.Notice]
 	tasks    []*queued[events.Task]
@@ -74,7 +78,7 @@ const (
 )
 
 func newFakeBus(t testing.TB) *fakeBus {
-	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, putAt: map[string]time.Time{}, maxPayload: 8 << 20}
+	return &fakeBus{t: t, changed: make(chan struct{}), stored: map[string]bool{}, known: map[string]events.Known{}, everPut: map[string]int{}, running: map[string]int{}, putAt: map[string]time.Time{}, maxPayload: 8 << 20}
 }
 
 // wakeLocked notifies all waiting goroutines of a change.
@@ -98,7 +102,7 @@ func (b *fakeBus) await(holds func() bool) {
 
 // idleLocked reports whether all queues are empty.
 func (b *fakeBus) idleLocked() bool {
-	return len(b.triggers)+len(b.slices)+len(b.retries)+len(b.notices)+len(b.tasks)+len(b.messages) == 0
+	return len(b.triggers)+len(b.slices)+len(b.surplus)+len(b.retries)+len(b.notices)+len(b.tasks)+len(b.messages) == 0
 }
 
 // copied returns a value after encoding and decoding.
@@ -119,6 +123,8 @@ func (b *fakeBus) accept(t events.Trigger) events.Trigger {
 	defer b.mu.Unlock()
 	t = copied(b, t)
 	t.Sequence = uint64(len(b.log)) + 1
+	t.Surplus = b.running[t.OrganizationID] >= events.SurplusFrom
+	b.running[t.OrganizationID]++
 	b.log = append(b.log, t)
 	b.triggers = append(b.triggers, &queued[events.Trigger]{value: t, key: t.ID})
 	b.wakeLocked()
@@ -128,14 +134,14 @@ func (b *fakeBus) accept(t events.Trigger) events.Trigger {
 func sliceName(trigger string, number int) string { return fmt.Sprintf("%s.%d", trigger, number) }
 
 func (b *fakeBus) queuedLocked(key string) bool {
-	return slices.ContainsFunc(b.slices, func(m *queued[events.Slice]) bool { return m.key == key })
+	return slices.ContainsFunc(slices.Concat(b.slices, b.surplus), func(m *queued[events.Slice]) bool { return m.key == key })
 }
 
 // lose drops the waiting slices, as a power cut may.
 func (b *fakeBus) lose() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.slices = nil
+	b.slices, b.surplus = nil, nil
 	b.wakeLocked()
 }
 
@@ -168,16 +174,17 @@ func (c *busConn) kill() {
 	c.mu.Lock()
 	was := c.dead
 	c.dead = true
+	c.die() // before anything sees that the connection is dead: a killed process walks no other slice
 	c.mu.Unlock()
 	if was {
 		return
 	}
-	c.die()
 	b := c.bus
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	release(c, b.triggers)
 	release(c, b.slices)
+	release(c, b.surplus)
 	release(c, b.retries)
 	release(c, b.notices)
 	release(c, b.tasks)
@@ -261,7 +268,11 @@ func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
 			if !s.Resumed {
 				b.putAt[key] = time.Now()
 			}
-			b.slices = append(b.slices, &queued[events.Slice]{value: copied(b, s), key: key})
+			queue := ordinarySlices(b)
+			if s.Trigger.Surplus {
+				queue = surplusSlices(b)
+			}
+			*queue = append(*queue, &queued[events.Slice]{value: copied(b, s), key: key})
 			b.everPut[key]++
 		}
 	})
@@ -319,6 +330,9 @@ func (c *busConn) PutReceipt(ctx context.Context, r events.Receipt) error {
 		}
 		b.stored[name] = true
 		b.receipts = append(b.receipts, copied(b, r))
+		if r.Slice != nil && r.Slice.Last {
+			b.running[r.OrganizationID]--
+		}
 	})
 }
 
@@ -417,8 +431,16 @@ func (c *busConn) ConsumeTriggers(ctx, taking context.Context, slots int, handle
 }
 
 func (c *busConn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
-	return consume(ctx, taking, c, slots, "slice", func(b *fakeBus) *[]*queued[events.Slice] { return &b.slices }, handle)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, queue := range []func(*fakeBus) *[]*queued[events.Slice]{ordinarySlices, surplusSlices} {
+		wg.Go(func() { _ = consume(ctx, taking, c, slots, "slice", queue, handle) }) // it has no error
+	}
+	return nil
 }
+
+func ordinarySlices(b *fakeBus) *[]*queued[events.Slice] { return &b.slices }
+func surplusSlices(b *fakeBus) *[]*queued[events.Slice]  { return &b.surplus }
 
 func (c *busConn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
 	return consume(ctx, taking, c, slots, "retry", func(b *fakeBus) *[]*queued[events.Retry] { return &b.retries }, handle)

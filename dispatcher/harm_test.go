@@ -162,8 +162,12 @@ func TestStop_SlowEndpoint(t *testing.T) {
 		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
 		w.homes(24 * events.SliceHomes)
 		w.endpoint("ep")
+		// All responses come at the same moments. Otherwise a slice may have one every few
+		// milliseconds, so that no slice is slow and none waits.
+		const beat = 300 * time.Millisecond
+		began := time.Now()
 		w.partner.answers(func(*http.Request, arrival) int {
-			<-time.After(300 * time.Millisecond)
+			<-time.After(beat - time.Since(began)%beat)
 			return http.StatusOK
 		})
 		first := w.worker()

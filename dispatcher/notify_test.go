@@ -3,6 +3,8 @@ package dispatcher
 import (
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +32,37 @@ func (w *world) subscriptions(n int, server string) {
 	storagetest.Put(w.t, w.store, list...)
 }
 
+// eventChanged accepts a trigger with a change of an OpenADR event.
+func (w *world) eventChanged(id string) events.Trigger {
+	t := events.NewTrigger("org", pricing.Window{Start: time.Now(), End: time.Now().Add(24 * time.Hour)}, time.Now())
+	t.ID, t.Revision = id, w.store.Revision()
+	t.Change = &events.Change{ObjectType: storage.OpenADREvent, ObjectID: "event_1", Operation: events.OperationUpdate, Object: []byte(`{}`)}
+	return w.bus.accept(t)
+}
+
+// Each subscription has one callback of each change. A newer change supersedes none.
+func TestNotify_EveryChange(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const subscriptions, changes = 2*events.SliceHomes + 3, 3
+		w.subscriptions(subscriptions, "callbacks.example")
+		var arrived sync.Map // by path, a count
+		w.partner.server.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			n, _ := arrived.LoadOrStore(r.URL.Path, new(atomic.Int64))
+			n.(*atomic.Int64).Add(1)
+		})
+		w.worker()
+		for i := range changes {
+			w.eventChanged(fmt.Sprint("trg_change", i))
+		}
+		w.bus.await(w.bus.idleLocked)
+		for i := range subscriptions {
+			if n, ok := arrived.Load(fmt.Sprint("/", i)); !ok || n.(*atomic.Int64).Load() != changes {
+				t.Errorf("subscription %d has no callback, or not %d", i, changes)
+			}
+		}
+	})
+}
+
 // A callback server that is slow delays no other organization, however many changes wait
 // for it.
 func TestNotify_SlowServer(t *testing.T) {
@@ -45,10 +78,7 @@ func TestNotify_SlowServer(t *testing.T) {
 		})
 		w.worker()
 		for i := range changes {
-			change := events.NewTrigger("org", pricing.Window{Start: time.Now(), End: time.Now().Add(24 * time.Hour)}, time.Now())
-			change.ID, change.Revision = fmt.Sprintf("trg_change%d", i), w.store.Revision()
-			change.Change = &events.Change{ObjectType: storage.OpenADREvent, ObjectID: "event_1", Operation: events.OperationUpdate, Object: []byte(`{}`)}
-			w.bus.accept(change)
+			w.eventChanged(fmt.Sprint("trg_change", i))
 		}
 		<-time.After(15 * time.Second) // the changes wait for the server
 		w.neighbor(n)

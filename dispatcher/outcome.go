@@ -141,21 +141,21 @@ func dropPaused(j *job, now time.Time) result {
 	return result{delivery: d}
 }
 
-// superseded returns the outcome of a superseded job. ok is false if no newer trigger
-// supersedes the job.
-func (w *Worker) superseded(j *job) (d events.Delivery, ok bool) {
+// supersededBy returns the newer trigger that supersedes a job, "" if there is none.
+func (w *Worker) supersededBy(j *job) string {
 	if !j.Signals() {
-		return d, false
+		return ""
 	}
-	by := w.walks.SupersededBy(j.place, j.Signal.RatePlanID, w.Now())
-	if by == "" {
-		return d, false
-	}
+	return w.walks.SupersededBy(j.place, j.Signal.RatePlanID, w.Now())
+}
+
+// superseded returns the outcome of a job that a newer trigger supersedes.
+func (j *job) superseded(by string, now time.Time) events.Delivery {
 	return events.Delivery{
 		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID,
-		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: w.Store.Now()},
+		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: now},
 		Reason: "superseded by the newer trigger " + by,
-	}, true
+	}
 }
 
 // delivery describes an attempt. The outcome is not set yet.

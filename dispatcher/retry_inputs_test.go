@@ -64,7 +64,7 @@ func TestRetryInputs_ManualRetry(t *testing.T) {
 				n := w.worker()
 				tr := w.trigger(24)
 				if tt.gone {
-					w.bus.await(func() bool { return len(w.bus.slices) == 0 && len(w.bus.retryPuts) > 0 })
+					w.bus.await(func() bool { return len(w.bus.slices)+len(w.bus.surplus) == 0 && len(w.bus.retryPuts) > 0 })
 					w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
 				}
 				list := w.wants(tr, outcomes{events.OutcomeFailed: homes})

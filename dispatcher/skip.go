@@ -10,18 +10,37 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// supersede returns the jobs that no newer trigger supersedes, and the outcomes of the
-// superseded jobs.
+// supersede returns the jobs of a slice that no newer trigger supersedes, and the outcomes
+// of the superseded jobs. All homes of a slice on the same rate plan have the same answer.
 func (w *Worker) supersede(jobs []job) (left []job, outcomes []events.Delivery) {
+	if len(jobs) == 0 || !jobs[0].Signals() { // a slice of notifications has only notifications
+		return jobs, nil
+	}
+	newer := map[string]string{} // by rate plan
 	left = jobs[:0]
 	for i := range jobs {
-		if d, ok := w.superseded(&jobs[i]); ok {
-			outcomes = append(outcomes, d)
+		j := &jobs[i]
+		by, asked := newer[j.Signal.RatePlanID]
+		if !asked {
+			by = w.supersededBy(j)
+			newer[j.Signal.RatePlanID] = by
+		}
+		if by == "" {
+			left = keep(left, jobs, i)
 		} else {
-			left = append(left, jobs[i])
+			outcomes = append(outcomes, j.superseded(by, w.Store.Now()))
 		}
 	}
 	return left, outcomes
+}
+
+// keep appends all[i] to left, which holds some of the jobs before it in the same memory. It
+// moves no job before the first one is left out.
+func keep(left, all []job, i int) []job {
+	if len(left) == i {
+		return all[:i+1]
+	}
+	return append(left, all[i])
 }
 
 // knownSignals holds the known signals of a slice, by the endpoints that ask for changes.
@@ -35,7 +54,7 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *slice
 	for i := range jobs {
 		j := &jobs[i]
 		if j.target.DeliveryMode != storage.DeliverOnChange {
-			left = append(left, *j)
+			left = keep(left, jobs, i)
 			continue
 		}
 		signals, ok := have[j.target]
@@ -46,7 +65,7 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *slice
 			have[j.target] = signals
 		}
 		if _, unchanged := signals.Signals[j.Signal.HomeID]; !unchanged {
-			left = append(left, *j)
+			left = keep(left, jobs, i)
 			continue
 		}
 		outcomes = append(outcomes, events.Delivery{

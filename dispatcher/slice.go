@@ -41,10 +41,9 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	s.Trigger.Sequence = s.Sequence
 	// The slice holds a slot of the worker in addition to its slot of the queue. A slow
 	// slice frees both.
-	org, freeQueue := s.Trigger.OrganizationID, taken.Free
+	freeQueue := taken.Free
 	taken.At = w.Now()
-	contended := func() bool { return w.walks.OthersActive(org) }
-	done, err := w.turns.Take(ctx, org, contended, freeQueue)
+	done, err := w.turns.Take(ctx, s.Trigger.OrganizationID)
 	if err != nil {
 		return err
 	}

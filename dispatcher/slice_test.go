@@ -204,8 +204,8 @@ func TestWalk_ForgottenHomes(t *testing.T) {
 					gone[i] = storage.HomeRef("org", homeID((again+1)*events.SliceHomes-1-i))
 					w.delete(gone[i])
 				}
-				var n *node
-				forget := sync.OnceValue(func() error { n.replica.Forget(gone...); return errors.New("bad") })
+				workers := make(chan *node, 1)
+				forget := sync.OnceValue(func() error { (<-workers).replica.Forget(gone...); return errors.New("bad") })
 				var asks atomic.Int64
 				w.bus.refuse = func(name, detail string) error {
 					if name == "known" && strings.HasSuffix(detail, fmt.Sprint(".", again)) && asks.Add(1) == 1 {
@@ -214,7 +214,7 @@ func TestWalk_ForgottenHomes(t *testing.T) {
 					return nil
 				}
 				tr := w.trigger(24)
-				n = w.worker()
+				workers <- w.worker()
 				const homes = slices * events.SliceHomes
 				w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: homes - deleted}), 1)
 				if p, _ := w.seen(tr); p.Walked != homes-deleted || len(w.bus.receipts) != slices {

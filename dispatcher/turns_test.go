@@ -59,8 +59,7 @@ func TestTurns_GreedyOrganization(t *testing.T) {
 }
 
 // An organization at its limit of uncompleted triggers does not delay the trigger of
-// another organization: a worker takes all of its slices from the queue, and finds the
-// other organization's slice behind them.
+// another organization: its slices have a queue of their own.
 func TestTurns_FullQueue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const triggers, allowed = 2000, 200

@@ -82,7 +82,8 @@ type Deps struct {
 
 // Options configure a worker.
 type Options struct {
-	// Slices is the number of slices walked at once, default 16.
+	// Slices is the maximum number of slices of one organization walked at once, default
+	// 16. A quarter more are for other organizations.
 	Slices int
 	// Concurrency is the maximum number of requests in flight, default 1024. Hanging
 	// requests and retries count.
@@ -127,6 +128,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// slots returns the number of slices walked at once.
+func (o Options) slots() int { return o.Slices + max(1, o.Slices/4) }
 
 // maxPerSlice limits the requests of one slice, so that several slices share an endpoint.
 const maxPerSlice = 16
@@ -177,7 +181,7 @@ func New(d Deps, o Options) *Worker {
 	w := &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices),
+		walks:   walks.NewTracker(), turns: gate.NewTurns(o.slots(), o.Slices),
 	}
 	w.channels = &channel.Handler{
 		Sender: channel.New(d.Vault, d.Sender, o.Mail), Store: d.Store, Tasks: d.Bus, Persist: w.persist,
@@ -221,10 +225,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	taking, halt := context.WithCancel(ctx)
 	defer halt()
 	defer context.AfterFunc(failed, halt)()
-	defer context.AfterFunc(taking, func() {
-		w.turns.Close()
-		w.gate.Close()
-	})()
+	defer context.AfterFunc(taking, w.gate.Close)()
 	var err error
 	select {
 	case <-current:
@@ -242,7 +243,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeTriggers(ctx, taking, 2, tracing.Handle(w.Tracer, "begin walk", tracing.Trigger, w.handleTrigger))
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeSlices(ctx, taking, w.opt.Slices, tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
+		return w.Bus.ConsumeSlices(ctx, taking, w.opt.slots(), tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
 	})
 	group.Go(func() error {
 		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "retry", tracing.Retry, w.handleRetry))

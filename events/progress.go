@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -43,6 +44,16 @@ type Notification struct {
 	ObjectID   string              `json:"objectId" doc:"The object's id." example:"plan_1_20260701"`
 }
 
+// HistoryHour sums up the triggers that were accepted in an hour.
+type HistoryHour struct {
+	StartTime      storage.Time    `json:"startTime"`
+	Triggers       int             `json:"triggers" doc:"The number of triggers that were accepted in this hour." example:"4"`
+	Outcomes       map[Outcome]int `json:"outcomes" doc:"The number of their deliveries by outcome." example:"{\"DELIVERED\":999990,\"FAILED\":10}"`
+	Completed      int             `json:"completed" doc:"The number of their completed triggers." example:"4"`
+	MedianSeconds  float64         `json:"medianSeconds" doc:"The median time from the creation of a completed trigger to its last outcome, 0 if none is completed." example:"19.2"`
+	SlowestSeconds float64         `json:"slowestSeconds" doc:"The longest such time." example:"31.5"`
+}
+
 // Walk is the position of a trigger's walk. Every slice before Next has a receipt. Slice
 // Next has none and begins after the home After.
 type Walk struct {
@@ -53,6 +64,9 @@ type Walk struct {
 
 // TriggerLog accepts triggers.
 type TriggerLog interface {
+	// Admit returns the error with which Accept refuses the trigger beyond a quota. A
+	// caller asks before it counts the trigger's homes. Errors: *QuotaError.
+	Admit(ctx context.Context, t Trigger) error
 	// Accept stores the trigger and returns its sequence once it is durable. It stores
 	// only one trigger per idempotency key, even for simultaneous requests. Errors:
 	// *AlreadyAccepted, storage.ErrUnavailable, and storage.ErrConflict if the last
@@ -69,6 +83,9 @@ type Ledger interface {
 	Progress(org, triggerID string) (Progress, error)
 	// Recent lists an organization's triggers, newest first, at most limit.
 	Recent(org string, limit int) ([]Progress, error)
+	// History returns the 24 hours up to the hour of now, oldest first. An empty org means
+	// all organizations.
+	History(org string, now time.Time) ([]HistoryHour, error)
 	// Deliveries returns a page of deliveries. It lists the newest triggers first, and
 	// within a trigger it sorts by home and endpoint. A page may be shorter than the
 	// limit, or empty, if the search was long. next is the cursor of the next page, empty

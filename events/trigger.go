@@ -45,6 +45,9 @@ type Trigger struct {
 	// RetriedAt is the time of a manual retry, set on the retries of its deliveries.
 	// Durations then count from RetriedAt instead of CreatedAt.
 	RetriedAt storage.Time `json:"retriedAt,omitzero"`
+	// Surplus reports whether the organization had SurplusFrom uncompleted triggers when
+	// this one was accepted. The slices of surplus triggers have their own queue.
+	Surplus bool `json:"surplus,omitempty"`
 	// Change is the change of an OpenADR object that subscribers are notified of. It is
 	// nil for price signals. With a Change, ScheduleID names the object.
 	Change *Change `json:"change,omitempty"`
@@ -53,6 +56,11 @@ type Trigger struct {
 	// sequence.
 	Sequence uint64 `json:"-"`
 }
+
+// SurplusFrom is the number of uncompleted triggers from which on an organization's triggers
+// are surplus. They pile up behind a slow endpoint, or because a caller sends more than the
+// workers deliver. These slices must not delay slices of other organizations.
+const SurplusFrom = 2
 
 // NewTrigger returns a trigger with a new identifier.
 func NewTrigger(org string, w pricing.Window, now time.Time) Trigger {

@@ -18,8 +18,6 @@ type Tracker struct {
 	// positions holds positions by trigger. A position may arrive before its trigger.
 	positions map[string]position
 	known     int // number of triggers in byOrg
-	// active holds, by organization, when a trigger was last accepted or a walk last moved.
-	active map[string]time.Time
 }
 
 // position is a walk's position: the latest slice, an earlier slice that becomes ripe next,
@@ -68,14 +66,13 @@ const (
 
 // NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
-	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, active: map[string]time.Time{}}
+	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}}
 }
 
 // Accepted adds a trigger. Triggers arrive in the order of their sequences.
 func (ws *Tracker) Accepted(t events.Trigger) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	ws.active[t.OrganizationID] = time.Now()
 	if t.Change != nil {
 		return
 	}
@@ -103,7 +100,6 @@ func (ws *Tracker) Reached(p events.WalkPosition) { ws.Advance(p) }
 func (ws *Tracker) Advance(p events.WalkPosition) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	ws.active[p.OrganizationID] = time.Now()
 	was, known := ws.positions[p.TriggerID]
 	if !known {
 		was = position{latest: -1, pending: -1, ripe: -1}
@@ -124,25 +120,6 @@ func (ws *Tracker) Advance(p events.WalkPosition) bool {
 		ws.prune(&list[i])
 	}
 	return true
-}
-
-// activeFor is how long an organization counts as active after its last walk moved. Its
-// last slices may still be queued.
-const activeFor = 10 * time.Second
-
-// OthersActive reports whether the queue may hold slices of other organizations.
-func (ws *Tracker) OthersActive(org string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for other, moved := range ws.active {
-		switch {
-		case time.Since(moved) > activeFor:
-			delete(ws.active, other)
-		case other != org:
-			return true
-		}
-	}
-	return false
 }
 
 // prune drops the triggers that by supersedes. The walk of by has reached every slice. So

@@ -14,6 +14,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
+// Admit returns nil: the ledger knows the quotas.
+func (c *Conn) Admit(context.Context, events.Trigger) error { return nil }
+
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	if err := c.gate.Full(); err != nil {

@@ -46,7 +46,10 @@ func (q queue) named(p Prefix) queue {
 var (
 	startQueue  = queue{stream: triggersStream, name: "starters", filter: triggerSubjects}
 	changeQueue = queue{stream: triggersStream, name: "changes", filter: triggerSubjects, inOrder: true}
-	sliceQueue  = queue{stream: workStream, name: "walkers", filter: workSubjects}
+	sliceQueue  = queue{stream: workStream, name: "walkers", filter: workPrefix + "*.*"}
+	// surplusQueue has the slices of surplus triggers. Otherwise a slice of another
+	// organization would wait until all of them are taken.
+	surplusQueue = queue{stream: workStream, name: "surplus", filter: surplusPrefix + "*.*"}
 )
 
 // pullWait is the duration of one request for a message. A request is never canceled: a

@@ -44,10 +44,10 @@ func takeSlices(t *testing.T, b *bus, slots int, handle Handler[events.Slice]) (
 	return consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeSlices(ctx, taking, slots, handle) })
 }
 
-// ready waits until the queue's consumer exists, so that later messages count as new.
+// ready waits until the queue of slices is consumed, so that later messages count as new.
 func ready(t *testing.T, b *bus) {
 	t.Helper()
-	b.wire.await(t, "$JS.API.CONSUMER.MSG.NEXT", 1)
+	b.wire.await(t, "$JS.API.CONSUMER.MSG.NEXT."+workStream+"."+sliceQueue.name, 1)
 }
 
 // emptied waits until the queue of slices is empty. The server counts acknowledgements
@@ -86,6 +86,66 @@ func disconnected(t *testing.T, b *bus, other *Conn, fn func()) {
 	fn()
 }
 
+// A slice does not wait for the slices of surplus triggers, although they hold all slots of
+// their queue and more of them wait.
+func TestConsumeSlices_Surplus(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	const slots = 2
+	surplus := newTrigger("greedy")
+	surplus.Surplus = true
+	for number := range 5 * slots {
+		must(t, b.PutSlice(within(t), newSlice(surplus, number)))
+	}
+	reached, err := b.Reached(within(t), surplus, 3)
+	if must(t, err); !reached {
+		t.Error("a queued slice of a surplus trigger is not found")
+	}
+	release, taken, got := make(chan struct{}), make(chan string, 5*slots), make(chan string, 1)
+	stop := takeSlices(t, b, slots, func(_ contextT, s events.Slice, _ events.Taken) error {
+		if s.Trigger.Surplus {
+			taken <- s.Trigger.ID
+			<-release
+			return nil
+		}
+		got <- s.Trigger.OrganizationID
+		return nil
+	})
+	for range slots {
+		receive(t, taken)
+	}
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("other"), 0)))
+	if org := receive(t, got); org != "other" || len(taken) != 0 {
+		t.Errorf("%s is next, and %d more surplus slices were taken", org, len(taken))
+	}
+	close(release)
+	emptied(t, b)
+	stop()
+}
+
+// The consumer of an earlier build, which selects all slices, is updated.
+func TestConsumeSlices_EarlierConsumer(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	earlier := sliceQueue
+	earlier.filter = workSubjects
+	_, err := b.js.CreateConsumer(within(t), workStream, earlier.config())
+	must(t, err)
+	surplus := newTrigger("org")
+	surplus.Surplus = true
+	must(t, b.PutSlice(within(t), newSlice(surplus, 0)))
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("org"), 0)))
+	got := make(chan bool, 2)
+	stop := takeSlices(t, b, 1, func(_ contextT, s events.Slice, _ events.Taken) error {
+		got <- s.Trigger.Surplus
+		return nil
+	})
+	if a, other := receive(t, got), receive(t, got); a == other {
+		t.Errorf("both slices are surplus: %t", a)
+	}
+	stop()
+}
+
 func TestConsume_HandlerError(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
@@ -119,7 +179,7 @@ func TestConsume_HandlerError(t *testing.T) {
 func TestPoisonMessages_BecomeDeadLetters(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	_, err := b.js.Publish(within(t), sliceSubject("trg_poison", 0), []byte("garbage"))
+	_, err := b.js.Publish(within(t), sliceSubject(&events.Trigger{ID: "trg_poison"}, 0), []byte("garbage"))
 	must(t, err)
 	endless := newTrigger("org")
 	endless.Start = storage.Time{} // 71 million intervals for each home

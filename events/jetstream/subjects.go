@@ -15,6 +15,7 @@ const (
 	statePrefix     = "gridhook.state."
 	triggerPrefix   = "gridhook.triggers."
 	workPrefix      = "gridhook.work."
+	surplusPrefix   = workPrefix + "surplus."
 	retryWaitPrefix = "gridhook.retries.wait."
 	retryDuePrefix  = "gridhook.retries.due."
 	receiptPrefix   = "gridhook.receipts."
@@ -61,8 +62,14 @@ func triggerSubject(t events.Trigger) string {
 	return triggerPrefix + t.OrganizationID + "." + t.ID
 }
 
-func sliceSubject(triggerID string, number int) string {
-	return workPrefix + triggerID + "." + strconv.Itoa(number)
+// sliceSubject returns the subject of a slice. The slices of surplus triggers have one token
+// more, so that each of the two queues can select its own.
+func sliceSubject(t *events.Trigger, number int) string {
+	prefix := workPrefix
+	if t.Surplus {
+		prefix = surplusPrefix
+	}
+	return prefix + t.ID + "." + strconv.Itoa(number)
 }
 
 // retryTail returns the common end of a retry's waiting and due subjects. The due subject

@@ -74,6 +74,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 		return err
 	}
 	defer following.Stop()
+	closed := following.Closed() // each call starts a goroutine, which ends with the subscription
 	check := time.NewTicker(nakDelay)
 	defer check.Stop()
 	var applied time.Time
@@ -93,7 +94,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 				return cause
 			}
 			return nil
-		case <-following.Closed():
+		case <-closed:
 			return errInterrupted
 		case <-check.C:
 			// The server's consumer may have died with the server, and the client takes

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +79,32 @@ func TestFollowWalks_PastAndFuture(t *testing.T) {
 		t.Errorf("follower got %v and %v", f.sequences, f.slices)
 	}
 	f.mu.Unlock()
+	cancel()
+	must(t, <-done)
+}
+
+// Following a stream for long starts no goroutine for each message. The test does not run
+// in parallel, so that it counts only its own goroutines.
+func TestFollowWalks_Goroutines(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon}, noon)
+	f := &follower{slices: map[string]events.WalkPosition{}, told: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	current, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- b.FollowWalks(ctx, time.Now(), f, func() { close(current) }) }()
+	<-current
+	const positions = 200
+	var before int
+	for slice := range positions {
+		must(t, b.PutPosition(events.WalkPosition{OrganizationID: "org", TriggerID: tr.ID, Slice: slice}))
+		receive(t, f.told)
+		if slice == positions/10 {
+			before = runtime.NumGoroutine()
+		}
+	}
+	if n := runtime.NumGoroutine(); n > before+positions/10 {
+		t.Errorf("%d goroutines after %d messages, %d after %d", n, positions, before, positions/10)
+	}
 	cancel()
 	must(t, <-done)
 }

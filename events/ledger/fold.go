@@ -72,7 +72,27 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 	return err
 }
 
+// maxFold is the number of deliveries after which a transaction ends. A slice of 64 homes
+// with 50 endpoints has 3,200. A trigger is not accepted while a transaction goes on.
+const maxFold = 4096
+
+// foldReceipts folds a batch in short transactions.
 func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
+	for len(batch) > 0 {
+		n, deliveries := 0, 0
+		for n < len(batch) && (n == 0 || deliveries < maxFold) {
+			deliveries += len(batch[n].Value.Deliveries)
+			n++
+		}
+		if err := l.foldSome(batch[:n]); err != nil {
+			return err
+		}
+		batch = batch[n:]
+	}
+	return nil
+}
+
+func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 	// gofail: var foldBefore struct{}
 	err := l.fold(func(f *folding) error {
 		for _, m := range batch {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -127,11 +128,14 @@ func TestFollow_Catchup(t *testing.T) {
 // acceptor is a TriggerLog that assigns sequences.
 type acceptor struct {
 	sequence uint64
+	last     events.Trigger
 	err      error
 }
 
-func (a *acceptor) Accept(context.Context, events.Trigger) (uint64, error) {
-	a.sequence++
+func (a *acceptor) Admit(context.Context, events.Trigger) error { return nil }
+
+func (a *acceptor) Accept(_ context.Context, t events.Trigger) (uint64, error) {
+	a.sequence, a.last = a.sequence+1, t
 	return a.sequence, a.err
 }
 
@@ -216,6 +220,29 @@ func TestLog_Quota(t *testing.T) {
 		notification.Change = &events.Change{}
 		if _, err := log.Accept(t.Context(), notification); err != nil {
 			t.Errorf("notification is refused: %v", err)
+		}
+	})
+}
+
+// Triggers of an organization beside SurplusFrom uncompleted ones are surplus.
+func TestLog_Surplus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		kept := &acceptor{}
+		log := l.Log(kept)
+		surplus := func(org string) bool {
+			_, err := log.Accept(t.Context(), trigger(org, "trg_next", 0, 1))
+			must(t, err)
+			return kept.last.Surplus
+		}
+		for n := range events.SurplusFrom + 1 {
+			if got, want := surplus("org"), n >= events.SurplusFrom; got != want {
+				t.Errorf("beside %d uncompleted triggers surplus is %t", n, got)
+			}
+			accept(t, l, trigger("org", fmt.Sprint("trg_", n), 0, 1))
+		}
+		if surplus("other") {
+			t.Error("a trigger of another organization is surplus")
 		}
 	})
 }

@@ -224,9 +224,11 @@ const showWait = time.Second
 
 // Accept stores a trigger within the quota, and waits until the ledger shows it.
 func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	if err := s.checkQuota(ctx, t); err != nil {
+	used, err := s.admit(ctx, t)
+	if err != nil {
 		return 0, err
 	}
+	t.Surplus = used.Waiting >= events.SurplusFrom
 	sequence, err := s.TriggerLog.Accept(ctx, t)
 	if err != nil {
 		return 0, err
@@ -237,26 +239,29 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	return sequence, nil
 }
 
-// checkQuota returns an error if the trigger is beyond the quota. The repeat of an
-// accepted trigger stores nothing, so it is never beyond the quota. A change of an OpenADR
-// object is not either: no later trigger makes up for its notification.
-func (s shownLog) checkQuota(ctx context.Context, t events.Trigger) error {
-	if t.Change != nil {
-		return nil
-	}
-	used, err := s.ledger.Usage(t.OrganizationID)
-	if err != nil {
-		return err
+// Admit returns an error if the trigger is beyond the quota. The repeat of an accepted
+// trigger stores nothing, so it is never beyond the quota. A change of an OpenADR object is
+// not either: no later trigger makes up for its notification.
+func (s shownLog) Admit(ctx context.Context, t events.Trigger) error {
+	_, err := s.admit(ctx, t)
+	return err
+}
+
+// admit is Admit, and returns what the organization uses.
+func (s shownLog) admit(ctx context.Context, t events.Trigger) (used events.Usage, err error) {
+	used, err = s.ledger.Usage(t.OrganizationID)
+	if err != nil || t.Change != nil {
+		return used, err
 	}
 	over := s.ledger.opt.Quota.Check(t.OrganizationID, used)
 	if over == nil || t.IdempotencyKey == "" {
-		return over
+		return used, over
 	}
 	first, err := s.FirstRequest(ctx, t)
 	if err != nil || first.ID != "" {
-		return err
+		return used, err
 	}
-	return over
+	return used, over
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

@@ -29,6 +29,9 @@ type Options struct {
 	// StartTimeout limits the recovery of the server's files.
 	StartTimeout time.Duration
 	Log          *slog.Logger
+
+	// lazySync leaves the time of a write's fsync to the server.
+	lazySync bool
 }
 
 // Server is a running nats-server. It can restart while clients are connected.
@@ -79,7 +82,7 @@ func (o *Options) server(password string) (*server.Options, error) {
 		JetStream:         true,
 		StoreDir:          o.Dir,
 		JetStreamMaxStore: o.MaxStore,
-		SyncAlways:        true,
+		SyncAlways:        !o.lazySync,
 		NoSigs:            true,
 		MaxPayload:        8 << 20,
 		MaxPending:        256 << 20,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -44,7 +45,7 @@ func decodeTrigger(m jetstream.Msg) (events.Trigger, error) {
 // nothing.
 func (c *Conn) PutSlice(ctx context.Context, s events.Slice) error {
 	// gofail: var sliceBefore struct{}
-	_, err := c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(s.Trigger.ID, s.Number), sliceMessageID(s), s,
+	_, err := c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(&s.Trigger, s.Number), sliceMessageID(s), s,
 		jetstream.WithExpectLastSequencePerSubject(0))
 	// gofail: var sliceAfter struct{}
 	if errors.Is(err, storage.ErrConflict) {
@@ -75,7 +76,7 @@ func (c *Conn) Newest(ctx context.Context, org string) (events.Trigger, error) {
 func (c *Conn) Reached(ctx context.Context, t events.Trigger, number int) (bool, error) {
 	parked := t.ID + "." + events.ParkedKey(number)
 	for _, place := range []struct{ stream, subject string }{
-		{workStream, sliceSubject(t.ID, number)}, {retriesStream, retryWaitPrefix + parked}, {retriesStream, retryDuePrefix + walksLane + "." + parked},
+		{workStream, sliceSubject(&t, number)}, {retriesStream, retryWaitPrefix + parked}, {retriesStream, retryDuePrefix + walksLane + "." + parked},
 	} {
 		if there, err := c.exists(ctx, place.stream, place.subject); there || err != nil {
 			return there, err
@@ -115,9 +116,19 @@ func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.C
 	return consume(ctx, taking, c, changeQueue, 1, decodeTrigger, handle)
 }
 
-// ConsumeSlices calls handle for slices. See consume.
+// ConsumeSlices calls handle for slices: those of surplus triggers in that many slots, and
+// the others in as many. See consume.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
-	return consume(ctx, taking, c, sliceQueue, slots, work[events.Slice], handle)
+	// The consumer of an earlier build selects all slices. The server refuses another one
+	// until it is updated.
+	if _, err := (&source{c: c, queue: sliceQueue.named(c.prefix)}).first(taking); err != nil && taking.Err() == nil {
+		return err
+	}
+	group, taking := errgroup.WithContext(taking)
+	for _, q := range []queue{sliceQueue, surplusQueue} {
+		group.Go(func() error { return consume(ctx, taking, c, q, slots, work[events.Slice], handle) })
+	}
+	return group.Wait()
 }
 
 // TailTriggers follows the log of triggers for a projection.

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -102,24 +105,31 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 // errCopied stops tail at the end of the copy.
 var errCopied = errors.New("copied")
 
-// stalled is the maximum time without a message during a copy.
-const stalled = 30 * time.Second
+// A copy that has received no message for quiet asks whether messages are left. It fails
+// after stalled.
+const (
+	quiet   = time.Second
+	stalled = 30 * time.Second
+)
 
-// copyLog follows a stream to its last sequence at the start of the copy. If the stream
-// has Latest, it continues until no message is ahead. At an earlier end, the copy could
-// lack both versions of a message. The old version may be gone before the copy reaches
-// it, and the new version may follow the end.
-func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func([]Raw) error) (position uint64, err error) {
-	moving, cancel := context.WithCancel(ctx)
-	defer cancel()
-	watch := time.AfterFunc(stalled, cancel)
-	defer watch.Stop()
-	err = tail(moving, c, content.Stream, start{}, 0, c.raw, func(batch []events.Sequenced[Raw]) error {
-		watch.Reset(stalled)
+// copyLog follows a stream to its last sequence at the start of the copy, or to its last
+// message if later messages have expired. If the stream has Latest, it continues until no
+// message is ahead. At an earlier end, the copy could lack both versions of a message. The
+// old version may be gone before the copy reaches it, and the new version may follow the
+// end.
+func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func([]Raw) error) (uint64, error) {
+	moving, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var position atomic.Uint64
+	var watching sync.WaitGroup
+	watching.Go(func() { cancel(c.awaitEnd(moving, content.Stream, &position)) })
+	defer watching.Wait()
+	defer cancel(nil)
+	err := tail(moving, c, content.Stream, start{}, 0, c.raw, func(batch []events.Sequenced[Raw]) error {
 		if err := apply(values(batch)); err != nil {
 			return err
 		}
-		if position = batch[len(batch)-1].Sequence; position < end {
+		if position.Store(batch[len(batch)-1].Sequence); position.Load() < end {
 			return nil
 		}
 		if content.Latest {
@@ -127,19 +137,48 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 			if err != nil {
 				return err
 			}
-			if end = info.State.LastSeq; position < end {
+			if end = info.State.LastSeq; position.Load() < end {
 				return nil
 			}
 		}
 		return errCopied
 	})
-	switch {
-	case errors.Is(err, errCopied):
-		return position, nil
-	case err == nil:
-		err = fmt.Errorf("copy the stream %s: no message for %s", content.Stream, stalled)
+	if errors.Is(err, errCopied) {
+		err = nil
+	} else {
+		err = errors.Join(err, ctx.Err())
 	}
-	return position, errors.Join(err, ctx.Err())
+	return position.Load(), err
+}
+
+// awaitEnd returns errCopied once a stream has no message after a position that has stopped,
+// and another error if the position has stopped for long. It returns nil when ctx ends.
+func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uint64) error {
+	var last uint64
+	since := time.Now()
+	for ctx.Err() == nil {
+		periodic.Sleep(ctx, quiet)
+		if at := position.Load(); at > last {
+			last, since = at, time.Now()
+			continue
+		}
+		ended, err := c.endsAt(ctx, stream, last)
+		if ended {
+			return errCopied
+		}
+		if time.Since(since) > stalled {
+			return errors.Join(fmt.Errorf("copy the stream %s: no message for %s", stream, stalled), err)
+		}
+	}
+	return nil
+}
+
+// endsAt reports whether a stream has no message after a sequence.
+func (c *Conn) endsAt(ctx context.Context, stream string, sequence uint64) (bool, error) {
+	for _, err := range c.messages(ctx, stream, ">", sequence+1) {
+		return false, err
+	}
+	return true, nil
 }
 
 func (c *Conn) raw(m jetstream.Msg) (Raw, error) {

@@ -29,7 +29,7 @@ func (l StateLog) Erase(ctx context.Context, org string) (map[storage.Kind]int, 
 		{stateStream, statePrefix + "*." + org + ".*"},
 		{stateStream, stateSubject(storage.OrganizationRef(org))},
 	} {
-		err := l.eraseSubject(ctx, part.stream, part.subject, func(subject string) {
+		err := l.c.eraseSubject(ctx, part.stream, part.subject, func(subject string) {
 			if ref, err := parseStateSubject(subject); err == nil && part.stream == stateStream {
 				erased[ref.Kind]++
 			}
@@ -43,8 +43,8 @@ func (l StateLog) Erase(ctx context.Context, org string) (map[storage.Kind]int, 
 
 // eraseSubject overwrites the messages of a stream on a subject and passes each message's
 // subject to count.
-func (l StateLog) eraseSubject(ctx context.Context, stream, subject string, count func(string)) error {
-	s, err := l.c.handle(ctx, stream)
+func (c *Conn) eraseSubject(ctx context.Context, stream, subject string, count func(string)) error {
+	s, err := c.handle(ctx, stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil
 	}
@@ -54,14 +54,14 @@ func (l StateLog) eraseSubject(ctx context.Context, stream, subject string, coun
 	if s.CachedInfo().Config.DenyDelete {
 		return storage.ErrNotErasable
 	}
-	for m, err := range l.c.messages(ctx, stream, subject, 1) {
+	for m, err := range c.messages(ctx, stream, subject, 1) {
 		if err != nil {
 			return err
 		}
 		if m.Header.Get(jetstream.ScheduleHeader) != "" {
 			// The server lists the subjects of schedules in a file of its own, and takes a
 			// subject off the list for a message without a schedule. The next round erases it.
-			if _, err := l.c.publish(ctx, m.Subject, nuid.Next(), nil); err != nil {
+			if _, err := c.publish(ctx, m.Subject, nuid.Next(), nil); err != nil {
 				return err
 			}
 		}

@@ -1,9 +1,12 @@
 package jetstream
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -45,6 +48,36 @@ func TestErase(t *testing.T) {
 	}
 	if got, err := b.StateLog().Erase(within(t), "acme"); err != nil || len(got) != 0 {
 		t.Errorf("the second time it erased %v, %v", got, err)
+	}
+}
+
+// DeleteFeedback leaves no byte of a submission in the files, and keeps the others.
+func TestDeleteFeedback(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	for _, id := range []string{"fb_1", "fb_2"} {
+		must(t, b.PutFeedback(within(t), storage.Feedback{ID: id, FeedbackForm: storage.FeedbackForm{Message: "the text of " + id}}))
+	}
+	must(t, b.DeleteFeedback(within(t), "fb_1"))
+	if err := b.DeleteFeedback(within(t), "fb_1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the second deletion returns %v", err)
+	}
+	list, err := b.Feedback(within(t), "", 10)
+	if err != nil || len(list) != 1 || list[0].ID != "fb_2" {
+		t.Errorf("left are %+v, %v", list, err)
+	}
+	blocks, err := filepath.Glob(filepath.Join(dir, "jetstream", "*", "streams", "GRIDHOOK_FEEDBACK", "msgs", "*.blk"))
+	must(t, err)
+	for _, path := range blocks {
+		text, err := os.ReadFile(path) //nolint:gosec // of the test itself
+		must(t, err)
+		if bytes.Contains(text, []byte("the text of fb_1")) || !bytes.Contains(text, []byte("the text of fb_2")) {
+			t.Errorf("%s has the deleted submission, or lacks the other", path)
+		}
+	}
+	if len(blocks) == 0 {
+		t.Error("the stream has no files")
 	}
 }
 

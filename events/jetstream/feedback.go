@@ -30,6 +30,15 @@ func (c *Conn) PutFeedback(ctx context.Context, f storage.Feedback) error {
 	return err
 }
 
+// DeleteFeedback overwrites a submission.
+func (c *Conn) DeleteFeedback(ctx context.Context, id string) error {
+	err := storage.ErrNotFound
+	if failed := c.eraseSubject(ctx, feedbackStream, feedbackPrefix+id, func(string) { err = nil }); failed != nil {
+		return failed
+	}
+	return err
+}
+
 // Feedback lists submissions, oldest first.
 func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage.Feedback, error) {
 	list, next := []storage.Feedback{}, uint64(1)

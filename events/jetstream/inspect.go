@@ -54,7 +54,7 @@ type Finding struct {
 // it asks for each stream once, and once for the consumers of each stream with queues.
 func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
-	for _, q := range append(retryQueues(), startQueue, sliceQueue, noticeQueue) {
+	for _, q := range append(retryQueues(), startQueue, sliceQueue, surplusQueue, noticeQueue) {
 		queues[q.stream] = append(queues[q.stream], q)
 	}
 	var f Finding

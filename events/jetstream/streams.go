@@ -77,8 +77,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Configs returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the
-// record. TRIGGERS and RECEIPTS deny deletion. STATE allows it for deleted organizations. WORK can always be derived from them, so WORK alone does not
+// Configs returns the settings of all streams. STATE, TRIGGERS and RECEIPTS are the record.
+// TRIGGERS and RECEIPTS deny deletion. STATE allows it for deleted organizations, and
+// FEEDBACK for operators. WORK can always be derived from the record, so WORK alone does not
 // need fsync.
 func Configs(o Options) []jetstream.StreamConfig {
 	work := jetstream.StreamConfig{
@@ -180,7 +181,7 @@ func sideStreams(o Options) []jetstream.StreamConfig {
 			Name: feedbackStream, Subjects: []string{feedbackSubjects},
 			Description: "feedback submissions; the oldest are removed first",
 			MaxAge:      o.FeedbackAge, MaxMsgs: mostFeedback, MaxMsgSize: feedbackSize,
-			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
+			Discard: jetstream.DiscardOld, DenyPurge: true,
 		},
 		{
 			Name: DeadStream, Subjects: []string{deadSubjects},

@@ -91,11 +91,7 @@ func (p *Publisher) awaitState(ctx context.Context, revision uint64) error {
 
 // announce publishes a change. It returns when the broker has stored every message.
 func (p *Publisher) announce(ctx context.Context, org string, c *events.Change) error {
-	var list []message
-	err := p.Store.View(func(v storage.View) (err error) {
-		list, err = messages(v, org, c)
-		return err
-	})
+	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) { return messages(v, org, c) })
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (c *changes) recent(ctx context.Context) error {
 }
 
 // announce creates the trigger of a written object, unless it exists. It then removes a
-// deleted object permanently.
+// deleted object permanently. It drops a change that no retry can announce.
 func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	if r.Deleted || !strings.HasPrefix(string(r.Kind), "openadr") {
 		return nil
@@ -129,7 +129,12 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	if err == nil && o.Removed {
 		err = c.Store.DeleteEach(ctx, []storage.Ref{r.Ref})
 	}
-	return err
+	if err == nil || errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrConflict) || ctx.Err() != nil {
+		return err
+	}
+	// A retry has the same error, and would hold up the changes of all other objects.
+	c.Log.Error("change of an OpenADR object dropped", "object", r.Ref.String(), "error", err)
+	return nil
 }
 
 // subscribed counts an organization's subscriptions and reports whether a notification may

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,6 +129,43 @@ func TestChanges_LateProgram(t *testing.T) {
 				stop()
 				if got := w.operations(tt.plan.ID); !slices.Equal(got, []string{"CREATE"}) || len(w.changed()) != 1 {
 					t.Errorf("notifications of %q, and of the plan %q", w.changed(), got)
+				}
+			})
+		})
+	}
+}
+
+// A change that the log refuses for good, such as one that is too large, does not hold up
+// the changes of other objects. One that the log cannot store now is not lost.
+func TestChanges_Refused(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		failed error
+		want   []string
+	}{
+		{"permanently", errors.New("too large"), []string{"second"}},
+		{"temporarily", storage.ErrUnavailable, []string{"first", "second"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := priceWorld(t)
+				w.subscribe(storage.OpenADRReport)
+				stop := w.fleet(1)
+				pass(minute)
+				refused := false
+				w.triggers.fail = func(what string) error {
+					if what != "accept" || refused {
+						return nil
+					}
+					refused = true
+					return tt.failed
+				}
+				w.put(openADR(storage.OpenADRReport, "first"))
+				w.put(openADR(storage.OpenADRReport, "second"))
+				pass(minute)
+				stop()
+				if got := w.changed(); !slices.Equal(got, tt.want) || !refused {
+					t.Errorf("notifications of %q, want %q", got, tt.want)
 				}
 			})
 		})

@@ -140,6 +140,8 @@ func (l *triggers) at(i int) events.Trigger {
 	return l.list[i]
 }
 
+func (l *triggers) Admit(context.Context, events.Trigger) error { return nil }
+
 func (l *triggers) Accept(_ context.Context, t events.Trigger) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -92,7 +92,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
-	repeat(relaysEvery, "delete unused relay endpoints", s.deleteUnusedRelays)
+	repeat(unusedEvery, "delete unused relay endpoints and ended keys", s.deleteUnused)
 	if s.State != nil {
 		c := &changes{
 			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Compact copies every stream of a stopped server into a new folder, with its consumers and
+// the sequences and times of its messages. The copy has no byte of messages that were
+// replaced, deleted or expired. The server itself keeps such bytes in its files until
+// half of a file is unused. The log has a line for each copied stream.
+func Compact(ctx context.Context, o Options, folder string) (err error) {
+	o.MQTT, o.Listen = nil, ""
+	from, err := Start(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Stop(o.StartTimeout)) }()
+	o.Dir, o.lazySync = folder, true
+	to, err := Start(o)
+	if err != nil {
+		return err
+	}
+	err = copyStreams(ctx, from, to)
+	if err = errors.Join(err, to.Stop(o.StartTimeout)); err != nil {
+		return err
+	}
+	return syncTree(folder)
+}
+
+func copyStreams(ctx context.Context, from, to *Server) error {
+	source, err := nats.Connect("", from.Option())
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := nats.Connect("", to.Option())
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	js, err := jetstream.New(source)
+	if err != nil {
+		return err
+	}
+	names := js.StreamNames(ctx)
+	for name := range names.Name() {
+		began := time.Now()
+		if err := copyStream(ctx, source, target, name); err != nil {
+			return fmt.Errorf("copy the stream %s: %w", name, err)
+		}
+		from.options.Log.Info("stream copied", "stream", name, "duration", time.Since(began).Round(time.Millisecond))
+	}
+	return names.Err()
+}
+
+// copyStream passes a snapshot of a stream from one server to another, chunk by chunk.
+func copyStream(ctx context.Context, source, target *nats.Conn, name string) error {
+	chunks, err := source.SubscribeSync(nats.NewInbox())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = chunks.Unsubscribe() }()
+	request, err := json.Marshal(map[string]any{"deliver_subject": chunks.Subject, "chunk_size": snapshotChunk})
+	if err != nil {
+		return err
+	}
+	snapshot, err := ask(ctx, source, "$JS.API.STREAM.SNAPSHOT."+name, request)
+	if err != nil {
+		return err
+	}
+	request, err = json.Marshal(map[string]any{"config": snapshot.Config, "state": snapshot.State})
+	if err != nil {
+		return err
+	}
+	restore, err := ask(ctx, target, "$JS.API.STREAM.RESTORE."+name, request)
+	if err != nil {
+		return err
+	}
+	for {
+		chunk, err := next(ctx, chunks)
+		if err != nil {
+			return err
+		}
+		if status := chunk.Header.Get("Status"); len(chunk.Data) == 0 && status != "" && status != "204" {
+			return fmt.Errorf("the snapshot ended with %s %s", status, chunk.Header.Get("Description"))
+		}
+		if _, err := ask(ctx, target, restore.Subject, chunk.Data); err != nil || len(chunk.Data) == 0 {
+			return err
+		}
+		if chunk.Reply != "" {
+			if err := chunk.Respond(nil); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// snapshotChunk is the size of a chunk in bytes. The server stores a chunk within five
+// seconds, or it aborts the restore.
+const snapshotChunk = 64 << 10
+
+// chunkTimeout limits the wait for a chunk and for a server's response. The size of a
+// store, and so the duration of its copy, has no limit.
+const chunkTimeout = time.Minute
+
+// response has the fields of responses of the JetStream API to snapshots and restores.
+type response struct {
+	Config  json.RawMessage     `json:"config"`
+	State   json.RawMessage     `json:"state"`
+	Subject string              `json:"deliver_subject"`
+	Error   *jetstream.APIError `json:"error"`
+}
+
+// next returns the next chunk of a snapshot.
+func next(ctx context.Context, chunks *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
+	defer cancel()
+	return chunks.NextMsgWithContext(ctx)
+}
+
+// ask sends a request of the JetStream API.
+func ask(ctx context.Context, nc *nats.Conn, subject string, request []byte) (r response, err error) {
+	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
+	defer cancel()
+	m, err := nc.RequestWithContext(ctx, subject, request)
+	if err != nil || len(m.Data) == 0 {
+		return r, err
+	}
+	if err := json.Unmarshal(m.Data, &r); err != nil {
+		return r, err
+	}
+	if r.Error != nil {
+		return r, r.Error
+	}
+	return r, nil
+}
+
+// syncTree makes a folder's files survive a power cut.
+func syncTree(folder string) error {
+	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		f, err := os.Open(path) //nolint:gosec // in the new folder
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}

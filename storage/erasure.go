@@ -37,8 +37,8 @@ func (e *ErasedError) Error() string {
 	return fmt.Sprintf("the organization %q was deleted, its identifier is free again at %s", e.Org, e.Until.UTC().Format(time.RFC3339))
 }
 
-// ErrNotErasable says that the log does not overwrite records.
-var ErrNotErasable = errors.New("the log of record refuses to overwrite records, because an earlier version created it")
+// ErrNotErasable says that a stream does not overwrite records.
+var ErrNotErasable = errors.New("the stream refuses to overwrite records, because an earlier version created it")
 
 // erasureIDSize is the length of a mark's identifier in bytes.
 const erasureIDSize = 20

@@ -1,6 +1,11 @@
 package storage
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+)
 
 // FeedbackType is the topic of a submission.
 type FeedbackType string
@@ -96,6 +101,21 @@ type FeedbackLog interface {
 	// Feedback returns up to limit submissions with identifiers after the given
 	// identifier, the oldest first. Errors: ErrUnavailable.
 	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
+	// DeleteFeedback overwrites a submission. Errors: ErrNotFound, ErrNotErasable,
+	// ErrUnavailable.
+	DeleteFeedback(ctx context.Context, id string) error
+}
+
+// Mentions reports whether the text of the submission has one of the words, in any case.
+func (f *FeedbackForm) Mentions(words []string) bool {
+	form := quoted(f)
+	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(form, bytes.Trim(quoted(word), `"`)) })
+}
+
+// quoted returns the JSON of a value in lower case.
+func quoted(v any) []byte {
+	text, _ := json.Marshal(v) // a form and a string never fail
+	return bytes.ToLower(text)
 }
 
 // Validate names every wrong field.

@@ -117,6 +117,34 @@ func (k *Credential) Revoke(now time.Time) {
 	}
 }
 
+// EndedKeyRetention is how long a key remains after its revocation or expiry. The key of a
+// console link does not remain.
+const EndedKeyRetention = 30 * 24 * time.Hour
+
+// end returns the time of the revocation or expiry, zero for a key that has neither.
+func (k *Credential) end() time.Time {
+	if k.ExpiresAt.IsZero() || !k.RevokedAt.IsZero() && k.RevokedAt.Before(k.ExpiresAt.Time) {
+		return k.RevokedAt.Time
+	}
+	return k.ExpiresAt.Time
+}
+
+// EndedKeys returns the API keys whose retention has passed, and the records of their last
+// use. An absent key is refused like a revoked key.
+func EndedKeys(v View, now time.Time) (ended []Ref, err error) {
+	for r, err := range LiveEverywhere(v, KindKey) {
+		if err != nil {
+			return nil, err
+		}
+		k, err := Decode[Key](r)
+		if err != nil || k.Live(now) || !k.Link && now.Sub(k.end()) <= EndedKeyRetention {
+			continue // a record that does not decode is another matter
+		}
+		ended = append(ended, r.Ref, KeyUseRef(r.Org, r.ID))
+	}
+	return ended, nil
+}
+
 // CountLive returns a function that reports whether the record of a key is live. A key that
 // does not decode counts.
 func CountLive(now func() time.Time) func(Record) bool {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Limit bounds the live entities of a kind in an organization. Updates are not bounded,
-// so existing entities stay usable after the limit is lowered.
+// Limit bounds the live entities of a kind in an organization. Existing entities stay
+// usable after the limit is lowered.
 type Limit struct {
 	Kind Kind
 	Max  int
@@ -55,7 +55,7 @@ func (e *LimitError) Error() string {
 // Amount returns the limit with its unit.
 func (e *LimitError) Amount() string {
 	if e.Kind == "" {
-		return fmt.Sprintf("%d bytes of stored records", e.Max)
+		return fmt.Sprintf("%d bytes of stored records, recently deleted ones included", e.Max)
 	}
 	return fmt.Sprintf("%d of kind %s", e.Max, e.Kind)
 }
@@ -73,8 +73,13 @@ func (s *Store) SetLimit(l Limit) {
 	s.limits[l.Kind] = l
 }
 
-// SetMaxState bounds the size of each organization's live records in bytes, 0 for no
-// bound. It refuses new entities, as SetLimit does. Call it before the store is used.
+// updateShare is the share of the limit of stored bytes that updates may use beyond it, as
+// a divisor. So an organization at its limit can still disable an endpoint.
+const updateShare = 16
+
+// SetMaxState bounds the size of each organization's records in bytes, 0 for no bound.
+// Create and Upsert refuse new entities, as with SetLimit. Upsert and UpdateWithin refuse
+// updates that grow beyond the limit. Call it before the store is used.
 func (s *Store) SetMaxState(bytes int) { s.maxState = bytes }
 
 // quota is the remaining allowance of one caller of Create or Upsert.
@@ -118,24 +123,35 @@ func (q *quota) release() {
 	}
 }
 
-// take uses the quota for a new entity. Errors: *LimitError, and the errors of View.
-func (q *quota) take(w Write) error {
+// take uses the quota for a new entity that replaces current, a tombstone or the zero
+// Record. Errors: *LimitError, and the errors of View.
+func (q *quota) take(w Write, current Record) error {
 	if l, limited := q.s.limits[w.Kind]; limited {
-		if err := q.use(l, w.Org, 1, l.used); err != nil {
+		if err := q.use(l, w.Org, 1, 0, l.used); err != nil {
 			return err
 		}
 	}
-	if q.s.maxState == 0 || w.Org == Shared || w.Kind == KindKeyUse { // the service records the use of keys
+	return q.grow(w, current, 0)
+}
+
+// takeUpdate uses the quota for the growth of an entity. Errors: as of take.
+func (q *quota) takeUpdate(w Write, current Record) error {
+	return q.grow(w, current, q.s.maxState/updateShare)
+}
+
+// grow uses the quota of stored bytes for the difference between a write and the record
+// that it replaces. The write may exceed the quota by beyond.
+func (q *quota) grow(w Write, current Record, beyond int) error {
+	n := int(Record{Ref: w.Ref, Revision: 1, Value: w.Value}.Size() - current.Size())
+	if n <= 0 || q.s.maxState == 0 || w.Org == Shared || w.Kind == KindKeyUse { // the service records the use of keys
 		return nil
 	}
 	l := Limit{Max: q.s.maxState, Setting: SettingMaxState}
-	return q.use(l, w.Org, int(Record{Ref: w.Ref, Revision: 1, Value: w.Value}.Size()), func(v View, org string) (int, error) {
-		return int(v.Size(org)), nil
-	})
+	return q.use(l, w.Org, n, beyond, func(v View, org string) (int, error) { return int(v.Size(org)), nil })
 }
 
-// use takes n from what an organization has left of a limit.
-func (q *quota) use(l Limit, org string, n int, used func(View, string) (int, error)) error {
+// use takes n from what an organization has left of a limit, and at most beyond more.
+func (q *quota) use(l Limit, org string, n, beyond int, used func(View, string) (int, error)) error {
 	owner := Ref{Kind: l.Kind, Org: org}
 	left, known := q.left[owner]
 	if !known {
@@ -148,7 +164,7 @@ func (q *quota) use(l Limit, org string, n int, used func(View, string) (int, er
 			return err
 		}
 	}
-	if left < n {
+	if left+beyond < n {
 		return &LimitError{l, org}
 	}
 	q.left[owner] = left - n

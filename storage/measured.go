@@ -27,9 +27,9 @@ type MeasuredMonth struct {
 	Watts        []int    `json:"watts" minItems:"24" maxItems:"24" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The mean power from the grid, minus to the grid, in each hour of the local day." example:"[310,290,280,280,300,420,610,540,480,450,430,440,460,470,520,640,810,990,1080,1010,860,690,480,360]"`
 }
 
-// monthsKept is the number of stored months: a year, and the same month of the year
+// MaxMeasuredMonths is the number of stored months: a year, and the same month of the year
 // before, which may share its days with the newest month.
-const monthsKept = 13
+const MaxMeasuredMonths = 13
 
 // MaxMissingHours is the number of hours that a used month may lack.
 const MaxMissingHours = 72
@@ -63,7 +63,7 @@ func (m *MeasuredLoad) Merge(stored *MeasuredLoad) {
 		}
 	}
 	slices.SortFunc(m.Months, func(a, b MeasuredMonth) int { return strings.Compare(a.Month, b.Month) })
-	m.Months = m.Months[max(0, len(m.Months)-monthsKept):]
+	m.Months = m.Months[max(0, len(m.Months)-MaxMeasuredMonths):]
 }
 
 // measured returns the start of the month in universal time, and its hours with readings.

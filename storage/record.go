@@ -103,11 +103,19 @@ type Record struct {
 // live reports whether the entity exists and is not deleted.
 func (r Record) live() bool { return r.Revision > 0 && !r.Deleted }
 
+// tombstoneSize is what a tombstone takes in the log and in a replica besides its name, in
+// bytes.
+const tombstoneSize = 128
+
 // Size returns the record's share of its organization's stored records in bytes: name and
-// value, 0 for a tombstone.
+// value. A tombstone has a share too. Otherwise an organization that creates and deletes
+// could fill the store.
 func (r Record) Size() int64 {
-	if !r.live() {
+	switch {
+	case r.Revision == 0:
 		return 0
+	case r.Deleted:
+		return int64(len(r.Ref.String()) + tombstoneSize)
 	}
 	return int64(len(r.Ref.String()) + len(r.Value))
 }
@@ -172,7 +180,7 @@ type View interface {
 	Scan(kind Kind, org, after string, fn func(Record) bool) error
 	// Count returns the number of an organization's live entities of a kind.
 	Count(kind Kind, org string) int
-	// Size returns the size of an organization's live records in bytes.
+	// Size returns the size of an organization's records in bytes, as Record.Size says.
 	Size(org string) int64
 	// Owner returns the organization of an entity whose identifier is unique across
 	// organizations (keys). Errors: ErrNotFound.

@@ -62,6 +62,15 @@ func NewStore(log Log, replica Replica, now func() time.Time) *Store {
 // View runs fn on a consistent snapshot of the replica.
 func (s *Store) View(fn func(View) error) error { return s.replica.View(fn) }
 
+// Query returns the result of read on a consistent snapshot of the replica.
+func Query[T any](s *Store, read func(View) (T, error)) (found T, err error) {
+	err = s.View(func(v View) error {
+		found, err = read(v)
+		return err
+	})
+	return found, err
+}
+
 // Revision returns the last revision that reads include.
 func (s *Store) Revision() uint64 { return s.replica.Revision() }
 
@@ -109,22 +118,17 @@ func Read[T any, P pointer[T]](v View, ref Ref) (T, uint64, error) {
 }
 
 // Get returns one entity. Errors: ErrNotFound, *DecodeError.
-func Get[T any, P pointer[T]](s *Store, ref Ref) (e T, err error) {
-	err = s.View(func(v View) error {
-		e, _, err = Read[T, P](v, ref)
-		return NotFound(err, ref)
+func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
+	return Query(s, func(v View) (T, error) {
+		e, _, err := Read[T, P](v, ref)
+		return e, NotFound(err, ref)
 	})
-	return e, err
 }
 
 // List returns up to limit live entities of an organization with identifiers after the
 // given identifier.
-func List[T any, P pointer[T]](s *Store, kind Kind, org, after string, limit int) (list []T, err error) {
-	err = s.View(func(v View) error {
-		list, err = ReadList[T, P](v, kind, org, after, limit)
-		return err
-	})
-	return list, err
+func List[T any, P pointer[T]](s *Store, kind Kind, org, after string, limit int) ([]T, error) {
+	return Query(s, func(v View) ([]T, error) { return ReadList[T, P](v, kind, org, after, limit) })
 }
 
 // ReadList is like List, on an open view.
@@ -190,7 +194,7 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 	}
 	w, err := s.prepare(e, current)
 	if err == nil {
-		err = quota.take(w)
+		err = quota.take(w, current)
 	}
 	if err == nil {
 		err = s.append(ctx, w)
@@ -206,6 +210,18 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 // retries, up to 5 times in total. It returns an error of change unmodified. Errors:
 // ErrNotFound, *InvalidError, ErrConflict, ErrUnavailable.
 func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
+	return update[T, P](ctx, s, ref, change, func(Write, Record) error { return nil })
+}
+
+// UpdateWithin is Update for a change whose size a caller of the API decides. Errors: also
+// *LimitError.
+func UpdateWithin[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
+	return update[T, P](ctx, s, ref, change, func(w Write, current Record) error {
+		return (&quota{s: s, left: map[Ref]int{}}).takeUpdate(w, current)
+	})
+}
+
+func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, admit func(w Write, current Record) error) (T, error) {
 	var e T
 	err := s.retry(ctx, func() error {
 		current, err := s.current(ref)
@@ -222,6 +238,9 @@ func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 			return err
 		}
 		w, err := s.prepare(P(&e), current)
+		if err == nil {
+			err = admit(w, current)
+		}
 		if err != nil {
 			return err
 		}
@@ -285,16 +304,15 @@ func (s *Store) DeleteEach(ctx context.Context, refs []Ref) error {
 }
 
 // current returns a copy of the replica's record, the zero Record if there is none.
-func (s *Store) current(ref Ref) (rec Record, err error) {
+func (s *Store) current(ref Ref) (Record, error) {
 	if !ref.Valid() {
-		return rec, fmt.Errorf("storage: %q is no valid reference", ref.String())
+		return Record{}, fmt.Errorf("storage: %q is no valid reference", ref.String())
 	}
-	err = s.View(func(v View) error {
-		rec, err = find(v, ref)
+	return Query(s, func(v View) (Record, error) {
+		rec, err := find(v, ref)
 		rec.Value = bytes.Clone(rec.Value)
-		return err
+		return rec, err
 	})
-	return rec, err
 }
 
 // replaced returns what a new entity replaces, like current. Errors: *ErasedError.

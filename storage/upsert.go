@@ -45,58 +45,80 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 		return results
 	}
 	defer quota.release()
-	var batch []Write
-	var places []int
-	var newest uint64
-	unseen := map[Ref]bool{} // entities of this call that reads may not include yet
-	own := map[Ref]bool{}    // entities of earlier batches of this call
-	changed := func(current Record) bool { return current.Revision > revision && !own[current.Ref] }
-	flush := func() {
-		last, err := s.flush(ctx, batch, changed)
-		for i := range batch {
-			own[batch[i].Ref] = err == nil
-		}
-		newest = max(newest, last)
-		if err != nil {
-			for _, i := range places {
-				results[i] = UpsertResult{Err: err}
-			}
-		}
-		batch, places = nil, nil
-	}
+	u := upsert{s: s, quota: quota, from: revision, results: results, unseen: map[Ref]bool{}, own: map[Ref]bool{}}
 	for i, e := range entities {
-		if unseen[e.Ref()] {
-			// Store the first write and wait for it, so that the second write compares
-			// with the first.
-			flush()
-			if err := s.replica.WaitFor(ctx, newest); err != nil {
-				results[i].Err = err
-				continue
-			}
-			clear(unseen)
-		}
-		w, change, err := s.upsert(e, changed)
-		if err == nil && change == Created {
-			err = quota.take(w)
-		}
-		if err != nil {
-			results[i].Err = err
-			continue
-		}
-		if results[i].Change = change; change == Unchanged {
-			continue
-		}
-		batch, places = append(batch, w), append(places, i)
-		unseen[w.Ref] = true
-		if len(batch) == MaxBatch {
-			flush()
+		if results[i].Change, err = u.add(ctx, i, e); err != nil {
+			results[i] = UpsertResult{Err: err}
 		}
 	}
-	flush()
-	if err := s.replica.WaitFor(ctx, newest); err != nil {
+	u.flush(ctx)
+	if err := s.replica.WaitFor(ctx, u.newest); err != nil {
 		addError(results, err)
 	}
 	return results
+}
+
+// upsert is the state of one call of UpsertFrom.
+type upsert struct {
+	s       *Store
+	quota   *quota
+	from    uint64 // the revision from which the entities were made
+	batch   []Write
+	places  []int // of the batch's writes in results
+	results []UpsertResult
+	newest  uint64       // the last revision that the call wrote
+	unseen  map[Ref]bool // entities of this call that reads may not include yet
+	own     map[Ref]bool // entities of earlier batches of this call
+}
+
+// changed reports whether another caller has changed an entity since revision from.
+func (u *upsert) changed(current Record) bool {
+	return current.Revision > u.from && !u.own[current.Ref]
+}
+
+// add adds the write of entity i to the batch, and stores a full batch.
+func (u *upsert) add(ctx context.Context, i int, e Entity) (Change, error) {
+	if u.unseen[e.Ref()] {
+		// Store the first write and wait for it, so that the second write compares with
+		// the first.
+		u.flush(ctx)
+		if err := u.s.replica.WaitFor(ctx, u.newest); err != nil {
+			return "", err
+		}
+		clear(u.unseen)
+	}
+	w, current, change, err := u.s.upsert(e, u.changed)
+	switch {
+	case err != nil:
+	case change == Created:
+		err = u.quota.take(w, current)
+	case change == Updated:
+		err = u.quota.takeUpdate(w, current)
+	}
+	if err != nil || change == Unchanged {
+		return change, err
+	}
+	u.batch, u.places = append(u.batch, w), append(u.places, i)
+	u.unseen[w.Ref] = true
+	if len(u.batch) == MaxBatch {
+		u.flush(ctx)
+	}
+	return change, u.results[i].Err
+}
+
+// flush stores the batch.
+func (u *upsert) flush(ctx context.Context) {
+	last, err := u.s.flush(ctx, u.batch, u.changed)
+	for i := range u.batch {
+		u.own[u.batch[i].Ref] = err == nil
+	}
+	u.newest = max(u.newest, last)
+	if err != nil {
+		for _, i := range u.places {
+			u.results[i] = UpsertResult{Err: err}
+		}
+	}
+	u.batch, u.places = nil, nil
 }
 
 // addError adds an error to the results of changes that have none.
@@ -108,29 +130,29 @@ func addError(results []UpsertResult, err error) {
 	}
 }
 
-// upsert returns the write that replaces the stored entity with e. Errors: ErrConflict if
-// the stored entity has changed.
-func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, change Change, err error) {
+// upsert returns the write that replaces the stored entity with e, and what it replaces.
+// Errors: ErrConflict if the stored entity has changed.
+func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, current Record, change Change, err error) {
 	if err := e.Validate(); err != nil {
-		return w, "", err
+		return w, current, "", err
 	}
-	current, err := s.replaced(e.Ref())
+	current, err = s.replaced(e.Ref())
 	if err != nil {
-		return w, "", err
+		return w, current, "", err
 	}
 	if changed(current) {
-		return w, "", ErrConflict
+		return w, current, "", ErrConflict
 	}
 	change = Created
 	if current.live() {
 		same, err := unchanged(e, current)
 		if same || err != nil {
-			return w, Unchanged, err
+			return w, current, Unchanged, err
 		}
 		change = Updated
 	}
 	w, err = s.replacement(e, current)
-	return w, change, err
+	return w, current, change, err
 }
 
 // unchanged gives e the times of current and reports whether the two are then equal.

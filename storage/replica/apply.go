@@ -14,6 +14,9 @@ func (r *Replica) apply(records []storage.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
+	if err := r.reportErasures(records); err != nil {
+		return err
+	}
 	last := records[len(records)-1].Revision
 	// gofail: var bugCursorFirst struct{}
 	// _ = r.file.Update(func(tx *bbolt.Tx) error {
@@ -41,12 +44,21 @@ func (r *Replica) apply(records []storage.Record) error {
 	return nil
 }
 
-// skipTo advances the replica to a revision without applying records. The log must have
-// no records left up to that revision.
-func (r *Replica) skipTo(revision uint64) error {
-	err := r.file.Update(func(tx *bbolt.Tx) error { return putRevision(tx, revision) })
-	if err == nil {
-		r.advance(revision)
+// skipTo advances the replica to the revision last if it has the log's newest record.
+func (r *Replica) skipTo(newest, last uint64) error {
+	if revision := r.Revision(); revision < newest || revision >= last {
+		return nil
+	}
+	skips := false
+	err := r.file.Update(func(tx *bbolt.Tx) error {
+		if revision := newView(tx).Revision(); revision < newest || revision >= last {
+			return nil
+		}
+		skips = true
+		return putRevision(tx, last)
+	})
+	if err == nil && skips {
+		r.step(func() { r.revision = max(r.revision, last) }) // apply may have advanced it further
 	}
 	return err
 }
@@ -62,7 +74,7 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 		return nil
 	}
 	if rec.Kind == storage.KindErasure {
-		if err := erase(tx, rec.ID); err != nil {
+		if err := erase(tx, rec); err != nil {
 			return err
 		}
 	} else if erased, err := isErased(tx, rec); erased || err != nil {
@@ -95,23 +107,26 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 	return recount(tx, rec.Ref, before, rec)
 }
 
-// recount updates the number and the size of an organization's live records. The zero
-// Record stands for none.
+// recount updates the number of an organization's live records and the size of its
+// records. The zero Record stands for none.
 func recount(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
-	was, is := before.Size(), after.Size()
-	if was == is {
-		return nil
-	}
-	if was == 0 || is == 0 { // the size of a live record is never 0
-		n := int64(1)
-		if is == 0 {
-			n = -1
-		}
-		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, n); err != nil {
+	if change := live(after) - live(before); change != 0 {
+		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, change); err != nil {
 			return err
 		}
 	}
-	return add(tx, sizeKey(ref.Org), countsBucket, is-was)
+	if was, is := before.Size(), after.Size(); was != is {
+		return add(tx, sizeKey(ref.Org), countsBucket, is-was)
+	}
+	return nil
+}
+
+// live returns 1 for a live record, otherwise 0.
+func live(r storage.Record) int64 {
+	if r.Revision == 0 || r.Deleted {
+		return 0
+	}
+	return 1
 }
 
 // stored returns the record of an entity. found is false if there is none.

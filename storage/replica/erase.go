@@ -3,6 +3,7 @@ package replica
 import (
 	"bytes"
 	"errors"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -22,9 +23,9 @@ func isErased(tx *bbolt.Tx, rec storage.Record) (bool, error) {
 
 // erase removes every record of the organization with the mark. The next opening of the
 // file overwrites them.
-func erase(tx *bbolt.Tx, mark string) error {
+func erase(tx *bbolt.Tx, mark storage.Record) error {
 	for _, kind := range storage.Kinds() {
-		keys := marked(tx.Bucket([]byte(kindBucket(kind))), kind, mark)
+		keys := marked(tx.Bucket([]byte(kindBucket(kind))), kind, mark.ID)
 		for _, key := range keys {
 			ref := refOf(kind, key)
 			if err := remove(tx, ref); err != nil {
@@ -39,6 +40,22 @@ func erase(tx *bbolt.Tx, mark string) error {
 		}
 	}
 	return boltfile.CompactAtOpen(tx)
+}
+
+// OnErasure has the replica call fn before it applies the mark of a complete deletion, also
+// when it is rebuilt from a log with the mark. by is when everything of the organization has
+// passed its retention. After an error of fn, Follow returns the error. OnErasure must
+// precede Follow.
+func (r *Replica) OnErasure(fn func(by time.Time) error) { r.onErasure = fn }
+
+// reportErasures calls the function of OnErasure for the marks among the records.
+func (r *Replica) reportErasures(records []storage.Record) (err error) {
+	for _, rec := range records {
+		if r.onErasure != nil && rec.Kind == storage.KindErasure && !rec.Expires.IsZero() {
+			err = errors.Join(err, r.onErasure(rec.Expires))
+		}
+	}
+	return err
 }
 
 // marked returns the keys of a kind that belong to the organization with the mark.

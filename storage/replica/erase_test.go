@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,10 +53,15 @@ func TestReplica_Erasure(t *testing.T) {
 		t.Errorf("the file has bytes of the deleted organization: %v", err)
 	}
 	rebuilt := open(t, filepath.Join(t.TempDir(), "state.db"))
+	var by time.Time
+	rebuilt.OnErasure(func(t time.Time) error { by = t; return nil })
 	stop := follow(t, rebuilt, log)
 	last, _ := log.Last(t.Context())
 	if err := rebuilt.WaitFor(t.Context(), last); err != nil {
 		t.Fatal(err)
+	}
+	if !by.Equal(storagetest.Start.Add(storagetest.DeletionsAge)) {
+		t.Errorf("the deletion is erased by %v, want the expiry of its mark", by)
 	}
 	_, records, err := rebuilt.Records(storagetest.Start)
 	const more = 3 // organization/_/org, the mark, home/other/new
@@ -63,6 +69,30 @@ func TestReplica_Erasure(t *testing.T) {
 		t.Errorf("the replica counts %d records, want %d: %v", records, n, err)
 	}
 	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An expired tombstone of a key leaves no owner, whose key names the organization.
+func TestReplica_ForgetsOwner(t *testing.T) {
+	log := storagetest.NewLog()
+	key := storage.Ref{Kind: storage.KindKey, Org: "org", ID: "a"}
+	expired := storagetest.Start.Add(2 * storagetest.DeletionsAge)
+	add(t, log, storage.Write{Ref: key, At: storagetest.Start, Value: []byte(`{}`)})
+	add(t, log, storage.Write{Ref: key, Expect: 1, First: 1, At: storagetest.Start, Deleted: true, Forget: true})
+	add(t, log, storage.Write{Ref: storage.HomeRef("org", "h"), At: expired, Value: []byte(`{}`)})
+	r := open(t, filepath.Join(t.TempDir(), "state.db"))
+	stop := follow(t, r, log)
+	if err := r.WaitFor(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	err := r.View(func(v storage.View) error {
+		if owner, err := v.Owner(key.Kind, key.ID); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("the forgotten key belongs to %q, %v", owner, err)
+		}
+		return nil
+	})
+	if err := errors.Join(err, stop()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"bytes"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -56,13 +55,7 @@ func forget(tx *bbolt.Tx, now time.Time) error {
 			return nil
 		}
 		parts := strings.SplitN(string(k[8:]), "\x00", 3)
-		if err := tx.Bucket([]byte(kindBucket(storage.Kind(parts[0])))).Delete(entityKey(parts[1], parts[2])); err != nil {
-			return err
-		}
-		if err := tx.Bucket([]byte(expiringBucket)).Delete(bytes.Clone(k)); err != nil {
-			return err
-		}
-		if err := add(tx, recordsKey, metaBucket, -1); err != nil {
+		if err := remove(tx, storage.Ref{Kind: storage.Kind(parts[0]), Org: parts[1], ID: parts[2]}); err != nil {
 			return err
 		}
 	}

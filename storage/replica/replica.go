@@ -20,6 +20,8 @@ type Replica struct {
 	file *boltfile.File
 	log  *slog.Logger
 
+	onErasure func(by time.Time) error // may be nil
+
 	mu       sync.Mutex
 	revision uint64
 	// following says that the replica's content belongs to the log. Before, it may belong
@@ -125,28 +127,36 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 	if err := r.renewUnlessWhole(ctx, log, identity+form); err != nil {
 		return err
 	}
-	newest, err := log.Newest(ctx)
-	if err != nil {
-		return err
-	}
-	// The log may have removed its last records. A replica with all older records is then
-	// complete.
-	skip := func() error {
-		if revision := r.Revision(); revision < newest || revision >= last {
-			return nil
-		}
-		return r.skipTo(last)
-	}
-	if err := skip(); err != nil {
-		return err
-	}
 	r.step(func() { r.following, r.identity = true, identity })
-	return log.Tail(ctx, r.Revision(), func(records []storage.Record) error {
-		if err := r.apply(records); err != nil {
-			return err
+	ctx, cancel := context.WithCancel(ctx)
+	var skipping sync.WaitGroup
+	skipping.Go(func() { r.skipExpired(ctx, log, last) })
+	defer skipping.Wait()
+	defer cancel()
+	return log.Tail(ctx, r.Revision(), r.apply)
+}
+
+// skipEvery is the interval of skipExpired.
+const skipEvery = 100 * time.Millisecond
+
+// skipExpired advances the replica to a revision whose record the log may have removed, or
+// removes before the replica gets it. It ends when the replica has reached the revision.
+func (r *Replica) skipExpired(ctx context.Context, log storage.Log, last uint64) {
+	tick := time.NewTicker(skipEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil && r.Revision() < last {
+		newest, err := log.Newest(ctx)
+		if err == nil {
+			err = r.skipTo(newest, last)
 		}
-		return skip()
-	})
+		if err != nil && ctx.Err() == nil {
+			r.log.Debug("newest record unknown, retrying", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // renewUnlessWhole empties a replica that is too far behind: the log may have removed

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,7 +52,9 @@ func caughtUp(t testing.TB, path string, log storage.Log) string {
 	stop := follow(t, r, log)
 	last, err := log.Last(context.Background())
 	if err == nil {
-		err = r.WaitFor(context.Background(), last)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		err = r.WaitFor(ctx, last)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +116,35 @@ func add(t testing.TB, log storage.Log, w storage.Write) {
 	if _, err := log.AppendBatch(t.Context(), []storage.Write{w}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// expiring is a log whose last record expires while a replica starts.
+type expiring struct {
+	*storagetest.Log
+	asked atomic.Bool
+}
+
+func (l *expiring) Newest(ctx context.Context) (uint64, error) {
+	last, err := l.Last(ctx)
+	if l.asked.Swap(true) {
+		last--
+	}
+	return last, err
+}
+
+func (l *expiring) Tail(ctx context.Context, _ uint64, _ func([]storage.Record) error) error {
+	<-ctx.Done()
+	return nil
+}
+
+// A replica reaches the end of a log whose last record expires before the replica gets it.
+func TestReplica_LastRecordExpires(t *testing.T) {
+	log := storagetest.NewLog()
+	path := filepath.Join(t.TempDir(), "state.db")
+	add(t, log, storage.Write{Ref: storage.HomeRef("org", "stays"), At: storagetest.Start, Value: []byte(`{}`)})
+	caughtUp(t, path, log)
+	add(t, log, storage.Write{Ref: storage.HomeRef("org", "goes"), At: storagetest.Start, Deleted: true, Forget: true})
+	caughtUp(t, path, &expiring{Log: log})
 }
 
 func TestReplica_Conformance(t *testing.T) {

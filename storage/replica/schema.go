@@ -13,9 +13,9 @@ import (
 // Each kind has a bucket that maps organization\x00identifier to a stored record. The
 // entities of an organization are adjacent, so a scan reads neighbors.
 //
-// The counts bucket has the number of live entities by kind and organization. The owners
-// bucket has the organization of each entity whose identifier is unique across
-// organizations.
+// The counts bucket has the number of live entities by kind and organization, and the size
+// of each organization's records. The owners bucket has the organization of each entity
+// whose identifier is unique across organizations.
 const (
 	metaBucket   = "meta"
 	countsBucket = "counts"
@@ -26,7 +26,7 @@ const (
 
 // form is the version of the storage format. A file of another version is rebuilt. A new
 // kind needs a new version: an older Gridhook has left the kind's records out of its file.
-const form = " 5"
+const form = " 7"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.

@@ -17,7 +17,7 @@ import (
 // receivers compare them, so they must not change.
 func TestSignal_GoldenBytes(t *testing.T) {
 	s := newStore()
-	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
+	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB, Base: org}
 	storagetest.Put(t, s, p, home("home_1", "plan", inChicago), &storage.Solar{HomeID: "home_1", SizeKw: 8, NonNetMetered: true, Base: org})
 	got := signal(t, signals.NewPricer(10), s, "home_1")
 	at := time.Date(2026, time.July, 1, 10, 7, 33, 0, time.UTC)

@@ -403,7 +403,7 @@ func TestHomePrices_MatchSignal(t *testing.T) {
 // forgone export price. Carbon adds no cost.
 func TestHomePrices_Solar(t *testing.T) {
 	s := newStore()
-	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB(), Base: org}
+	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB, Base: org}
 	clean := func(h *storage.Home) { inChicago(h); h.CarbonSignalIntensity = storage.CarbonSignalIntensity("HIGH") }
 	storagetest.Put(t, s, p, home("dark", "plan", clean), home("sunny", "plan", clean), &storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org})
 	b := signals.NewPricer(10)

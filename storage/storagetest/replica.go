@@ -205,7 +205,7 @@ func (s *state) Count(kind storage.Kind, org string) (n int) {
 	return n
 }
 
-// Size returns the size of an organization's live records.
+// Size returns the size of an organization's records.
 func (s *state) Size(org string) (n int64) {
 	for _, records := range s.kinds {
 		for _, r := range records {

@@ -82,6 +82,18 @@ func (l *SideLogs) Feedback(_ context.Context, after string, limit int) ([]stora
 	return list, nil
 }
 
+// DeleteFeedback removes a submission.
+func (l *SideLogs) DeleteFeedback(_ context.Context, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.feedback, func(f storage.Feedback) bool { return f.ID == id })
+	if i < 0 {
+		return storage.ErrNotFound
+	}
+	l.feedback = slices.Delete(l.feedback, i, i+1)
+	return nil
+}
+
 // PutAudit stores an entry.
 func (l *SideLogs) PutAudit(_ context.Context, e storage.AuditEntry) error {
 	l.mu.Lock()

@@ -15,7 +15,7 @@ func benchInput(b *testing.B) (pricing.Input, pricing.Window) {
 	b.Helper()
 	for _, plan := range catalog.Plans() {
 		if plan.ID == "sce-tou-d-prime" {
-			tariff, err := urdb.Parse(plan.URDB())
+			tariff, err := urdb.Parse(plan.URDB)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func BenchmarkRuns(b *testing.B) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	data := catalog.Plans()[0].URDB()
+	data := catalog.Plans()[0].URDB
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := urdb.Parse(data); err != nil {

@@ -13,7 +13,7 @@ import (
 // afternoon with a change of price, and the reasons.
 func Example() {
 	plan, _ := catalog.ByID("pge-e-elec")
-	tariff, err := urdb.Parse(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -89,9 +89,7 @@ func TestPrice_OracleYears(t *testing.T) {
 	for _, plan := range catalog.Plans() {
 		t.Run(plan.ID, func(t *testing.T) {
 			t.Parallel()
-			plan.EffectiveFrom, plan.Earlier, plan.Holidays = "", nil, nil // the clock is under test here
-			plan.ExportValues, plan.SourceDate, plan.Confidence = "", "", nil
-			data := plan.URDB()
+			data := withoutDates(t, plan.URDB) // the clock is under test here
 			tariff, err := urdb.Parse(data)
 			if err != nil {
 				t.Fatal(err)
@@ -102,6 +100,27 @@ func TestPrice_OracleYears(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutDates returns the newest version of a plan, always in force and without holidays,
+// export values and doubts.
+func withoutDates(t *testing.T, plan []byte) []byte {
+	t.Helper()
+	var rate map[string]any
+	if err := json.Unmarshal(plan, &rate); err != nil {
+		t.Fatal(err)
+	}
+	if items, ok := rate["items"].([]any); ok {
+		rate = items[len(items)-1].(map[string]any)
+	}
+	for _, key := range []string{"startdate", "holidays", "exportvalues", "sourcedate", "confidence"} {
+		delete(rate, key)
+	}
+	data, err := json.Marshal(rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func TestPrice_OracleFinerSchedules(t *testing.T) {

@@ -33,7 +33,7 @@ func percent(t testing.TB, rate, share float64) *pricing.Tariff {
 func eElec(t testing.TB) *pricing.Tariff {
 	t.Helper()
 	plan, _ := catalog.ByID("pge-e-elec")
-	tariff, err := urdb.Parse(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB)
 	if err != nil {
 		t.Fatal(err)
 	}

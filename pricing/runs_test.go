@@ -24,7 +24,7 @@ type carried struct {
 func TestRuns_RoundTrip(t *testing.T) {
 	tariffs := []*pricing.Tariff{jacksonEMC().Parse(t), apsSaverChoicePlus().Parse(t), selling("", -0.01, 0.03).Parse(t)}
 	for _, plan := range catalog.Plans() {
-		tariff, err := urdb.Parse(plan.URDB())
+		tariff, err := urdb.Parse(plan.URDB)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 // on prices a plan in the first hour of a day.
 func on(t *testing.T, p catalog.Plan, day string) *pricing.Curve {
 	t.Helper()
-	tariff, err := urdb.Parse(p.URDB())
+	tariff, err := urdb.Parse(p.URDB)
 	if err != nil {
 		t.Fatalf("%s: %v", p.ID, err)
 	}
@@ -35,7 +36,7 @@ func TestPlans_SourceDate(t *testing.T) {
 		if err != nil || day.After(time.Date(2026, time.August, 5, 0, 0, 0, 0, time.UTC)) {
 			t.Errorf("%s: source of %q", p.ID, p.SourceDate)
 		}
-		if p.URDBLabel != "" && p.ID == p.URDBLabel && day.Year() < 2018 {
+		if p.ID == rateOf(t, p).Label && day.Year() < 2018 {
 			before2018++
 		}
 	}
@@ -44,12 +45,32 @@ func TestPlans_SourceDate(t *testing.T) {
 	}
 }
 
-// full is the confidence in August for a plan that is not stale.
-func full(p catalog.Plan) float64 {
-	if p.Confidence == nil {
-		return 1
+// rate is the part of a plan's newest version that has no place in a pricing.Tariff.
+type rate struct {
+	Label      string
+	Confidence []float64
+	Items      []rate
+}
+
+func rateOf(t *testing.T, p catalog.Plan) rate {
+	t.Helper()
+	var r rate
+	if err := json.Unmarshal(p.URDB, &r); err != nil {
+		t.Fatal(err)
 	}
-	return p.Confidence[7]
+	if len(r.Items) > 0 {
+		r = r.Items[len(r.Items)-1]
+	}
+	return r
+}
+
+// full is the confidence in August for a plan that is not stale.
+func full(t *testing.T, p catalog.Plan) float64 {
+	t.Helper()
+	if r := rateOf(t, p); r.Confidence != nil {
+		return r.Confidence[7]
+	}
+	return 1
 }
 
 func TestPlans_Stale(t *testing.T) {
@@ -57,7 +78,7 @@ func TestPlans_Stale(t *testing.T) {
 	for _, p := range catalog.All() {
 		c := on(t, p, "2026-08-06")
 		old := p.SourceDate < "2024-08-05"
-		if says := strings.Contains(c.ImportSource, "stale: its source is of "+p.SourceDate); says != old || old && c.Confidence[0] > 0.5 || !old && c.Confidence[0] != full(p) {
+		if says := strings.Contains(c.ImportSource, "stale: its source is of "+p.SourceDate); says != old || old && c.Confidence[0] > 0.5 || !old && c.Confidence[0] != full(t, p) {
 			t.Errorf("%s: source of %s, confidence %v, %q", p.ID, p.SourceDate, c.Confidence[0], c.ImportSource)
 		}
 		if old {
@@ -103,8 +124,8 @@ func TestPlans_Replacement(t *testing.T) {
 func TestPlans_TwinsShareConfidence(t *testing.T) {
 	twins := 0
 	for _, p := range catalog.Plans() {
-		twin, ok := catalog.ByID(p.URDBLabel)
-		if !ok {
+		twin, ok := catalog.ByID(rateOf(t, p).Label)
+		if !ok || twin.ID == p.ID {
 			continue
 		}
 		twins++

@@ -56,7 +56,7 @@ func parse(t *testing.T, id string) *pricing.Tariff {
 	if !ok {
 		t.Fatalf("no plan %s", id)
 	}
-	tariff, err := urdb.Parse(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,37 +8,15 @@ import (
 	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
-// Plan is a residential rate plan in the catalog's compact form. All rates are totals of
-// generation and delivery, in $/kWh. Riders, if any, are added to the rates.
+// Plan is a residential rate plan.
 type Plan struct {
 	Summary
-	URDBLabel     string // empty if the source is a tariff sheet
-	EffectiveFrom string // first day in force; empty if the source has none
-	SourceDate    string // day of the newest source
-	Newer         string // ID of a plan of the same schedule with a newer source
-	FixedCharge   Charge
-	Periods       []Period
-	Seasons       []Season // each month is in exactly one season
-
-	// Holidays are the US federal holidays with weekend prices, by name.
-	Holidays []string
-	// Observed is "monday" if a holiday on a Saturday is not moved to Friday.
-	Observed string
-	// ExportRules and ExportValues are the plan's dgrules and exportvalues for
-	// urdb.Parse.
-	ExportRules  string
-	ExportValues string
-	Riders       []Rider
-	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
-	// to it.
-	Baseline []float64
-
-	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
-	// confidence.
-	Confidence []float64
-
-	// Earlier are the earlier versions, oldest first.
-	Earlier []Plan
+	SourceDate string // day of the newest source
+	Newer      string // ID of a plan of the same schedule with a newer source
+	// URDB is the plan as a rate of the US Utility Rate Database, in JSON, with all its
+	// versions. The label is the database's label if the plan has one, and otherwise the
+	// plan's ID.
+	URDB []byte
 }
 
 // Summary says what a plan is, without its rates.
@@ -51,35 +29,6 @@ type Summary struct {
 	Timezone string `json:"timezone" example:"America/Los_Angeles"`
 	Source   string `json:"source" doc:"Where the rates were published." example:"https://acme-electric.example/tariffs"`
 	Caveat   string `json:"caveat" doc:"Why the rates may be inaccurate. Empty if there is no reason." example:""`
-}
-
-// Charge is an amount in dollars due per Unit.
-type Charge struct {
-	Amount float64
-	Unit   string
-}
-
-// Period is a named price.
-type Period struct {
-	Name string
-	Rate float64 // $/kWh
-	// BaselineCredit is subtracted from the rate up to the baseline allowance, $/kWh.
-	BaselineCredit float64
-}
-
-// Rider is a named adder, $/kWh.
-type Rider struct {
-	Name string
-	Rate float64
-	// Uncredited riders are not credited by net metering.
-	Uncredited bool
-}
-
-// Season holds the names of the periods of its months, by hour of the local day.
-type Season struct {
-	Months  []int // 1 is January
-	Weekday []string
-	Weekend []string // nil if the same as on weekdays
 }
 
 // Lists are all plans of the package.

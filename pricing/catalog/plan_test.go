@@ -1,8 +1,6 @@
 package catalog_test
 
 import (
-	"math"
-	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // the tests need the same zones on every machine
@@ -36,89 +34,6 @@ func TestPlans_Usable(t *testing.T) {
 	}
 }
 
-// Every plan parses as a tariff. Its price in every hour of every month equals the rate
-// of the period that its seasons name.
-func TestPlans_URDBMatchesSeasons(t *testing.T) {
-	for _, plan := range catalog.All() {
-		if plan.Baseline != nil {
-			continue // its rates depend on the usage: see TestPGE_Sheets
-		}
-		t.Run(plan.ID, func(t *testing.T) {
-			tariff, err := urdb.Parse(plan.URDB())
-			if err != nil {
-				t.Fatal(err)
-			}
-			info := tariff.Info()
-			if info.Name != plan.Name || info.Utility != plan.Utility || info.EIAID != plan.EIAID || info.Source != plan.Source {
-				t.Errorf("got %+v", info)
-			}
-			if info.EffectiveFrom.String() != plan.EffectiveFrom || info.FixedCharge != pricing.Charge(plan.FixedCharge) {
-				t.Errorf("got %v and %+v", info.EffectiveFrom, info.FixedCharge)
-			}
-			for month := time.January; month <= time.December; month++ {
-				checkMonth(t, plan, tariff, month)
-			}
-		})
-	}
-}
-
-// checkMonth prices the second Saturday of a month, which is not a holiday, and the
-// Wednesday before it.
-func checkMonth(t *testing.T, plan catalog.Plan, tariff *pricing.Tariff, month time.Month) {
-	t.Helper()
-	season := seasonOf(t, plan, month)
-	day := time.Date(2027, month, 8, 0, 0, 0, 0, time.UTC)
-	for day.Weekday() != time.Saturday {
-		day = day.AddDate(0, 0, 1)
-	}
-	weekend := season.Weekend
-	if weekend == nil {
-		weekend = season.Weekday
-	}
-	for back, hours := range map[int][]string{0: weekend, 3: season.Weekday} {
-		start := day.AddDate(0, 0, -back)
-		curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: time.UTC}, pricing.Window{Start: start, End: start.AddDate(0, 0, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, got := range curve.Import {
-			if want := rateOf(t, plan, hours[i/4]); math.Abs(got-want) > 1e-9 {
-				t.Errorf("%v at %d:00: %v $/kWh, want %v", start.Format(time.DateOnly), i/4, got, want)
-			}
-		}
-	}
-}
-
-func seasonOf(t *testing.T, plan catalog.Plan, month time.Month) catalog.Season {
-	t.Helper()
-	var found []catalog.Season
-	for _, season := range plan.Seasons {
-		if slices.Contains(season.Months, int(month)) {
-			found = append(found, season)
-		}
-	}
-	if len(found) != 1 {
-		t.Fatalf("%v is in %d seasons", month, len(found))
-	}
-	return found[0]
-}
-
-// rateOf returns the rate of a period with the riders.
-func rateOf(t *testing.T, plan catalog.Plan, name string) float64 {
-	t.Helper()
-	for _, period := range plan.Periods {
-		if period.Name == name {
-			rate := period.Rate
-			for _, rider := range plan.Riders {
-				rate += rider.Rate
-			}
-			return rate
-		}
-	}
-	t.Fatalf("no period is named %q", name)
-	return 0
-}
-
 // These are rates as printed in the tariff sheets and the rate database.
 func TestPlans_PublishedRates(t *testing.T) {
 	for _, tt := range []struct {
@@ -149,7 +64,7 @@ func TestPlans_PublishedRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tariff, err := urdb.Parse(plan.URDB())
+		tariff, err := urdb.Parse(plan.URDB)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,8 +72,8 @@ func TestPlans_PublishedRates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if curve.Import[0] != tt.want || plan.FixedCharge.Amount != tt.charge || plan.EffectiveFrom != tt.fromDay {
-			t.Errorf("%s at %s: %v $/kWh, fixed %v, from %q", tt.id, tt.at, curve.Import[0], plan.FixedCharge, plan.EffectiveFrom)
+		if info := tariff.Info(); curve.Import[0] != tt.want || info.FixedCharge.Amount != tt.charge || info.EffectiveFrom.String() != tt.fromDay {
+			t.Errorf("%s at %s: %v $/kWh, fixed %v, from %q", tt.id, tt.at, curve.Import[0], info.FixedCharge, info.EffectiveFrom)
 		}
 	}
 }

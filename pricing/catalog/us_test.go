@@ -88,12 +88,12 @@ func TestUSCatalog_MatchesCollection(t *testing.T) {
 			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
 		}
 		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know the other lines
-		if err != nil || fmt.Sprint(read) != fmt.Sprint(plan) {
-			t.Errorf("%s: read %v, %v", o.URDB, read, err)
+		if rate, wrong := read.URDB(); err != nil || wrong != nil || string(rate) != string(plan.URDB) {
+			t.Errorf("%s: read %s, %v, %v", o.URDB, rate, err, wrong)
 		}
 		if plan.Utility != o.Utility || plan.Name != o.Plan || fmt.Sprint(plan.EIAID) != o.EIAID || plan.Timezone != o.TZ ||
-			plan.State != o.State || plan.FixedCharge.Amount != o.Tariff.Supply.Daily {
-			t.Errorf("%s: got %+v", o.URDB, plan)
+			plan.State != o.State || read.FixedCharge.Amount != o.Tariff.Supply.Daily {
+			t.Errorf("%s: got %+v", o.URDB, plan.Summary)
 		}
 		checkWeek(t, &o, plan)
 	}
@@ -102,7 +102,7 @@ func TestUSCatalog_MatchesCollection(t *testing.T) {
 // checkWeek prices a week of January.
 func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 	t.Helper()
-	tariff, err := urdb.Parse(plan.URDB())
+	tariff, err := urdb.Parse(plan.URDB)
 	if err != nil {
 		t.Fatalf("%s: %v", plan.ID, err)
 	}
@@ -125,10 +125,11 @@ func checkWeek(t *testing.T, o *openTariff, plan catalog.Plan) {
 func TestUSCatalog_Doubts(t *testing.T) {
 	counts := map[bool]int{}
 	for _, plan := range catalog.US() {
-		seasonal := plan.Confidence[6] < plan.Confidence[0]
+		confidence := rateOf(t, plan).Confidence
+		seasonal := confidence[6] < confidence[0]
 		counts[seasonal]++
-		if plan.Confidence[0] >= 1 || strings.Contains(plan.Caveat, "no hour of January") != seasonal {
-			t.Errorf("%s: %v, %q", plan.ID, plan.Confidence, plan.Caveat)
+		if confidence[0] >= 1 || strings.Contains(plan.Caveat, "no hour of January") != seasonal {
+			t.Errorf("%s: %v, %q", plan.ID, confidence, plan.Caveat)
 		}
 	}
 	if counts[true] != 201 || counts[false] != 120 {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/climate"
-	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
+	"github.com/gridhook/gridhook/pricing/climate/internal/state"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
@@ -221,7 +221,7 @@ func zipcodes(t *testing.T) (zips []zipcode, zones map[string]string) {
 	zones = map[string]string{}
 	people, count := map[string]float64{}, map[string]float64{}
 	for _, row := range table(t, "weather", "county_climate_zones.csv")[1:] {
-		key := countyKey(zone.States[row[1]], row[2])
+		key := countyKey(state.Codes[row[1]], row[2])
 		zones[key] = row[7] + row[8]
 		people[key], _ = strconv.ParseFloat(row[5], 64)
 	}

@@ -85,11 +85,8 @@ func (y *Year) Index(t time.Time, lon float64) int {
 	return day*96 + (solar.Hour()*60+solar.Minute())/15
 }
 
-// At returns the weather of the quarter hour at Index.
-func (y *Year) At(t time.Time, lon float64) Weather { return y.Quarter(y.Index(t, lon)) }
-
 // Series returns the weather at a longitude for n consecutive quarter hours from an
-// instant. Each value equals the value of At.
+// instant. Each value is of the quarter hour at Index.
 func (y *Year) Series(start time.Time, n int, lon float64) []Weather {
 	series := make([]Weather, n)
 	for i := 0; i < n; {

@@ -105,7 +105,7 @@ func TestSeries_EqualsAt(t *testing.T) {
 			t.Fatalf("%d of %d", len(series), n)
 		}
 		for i, got := range series {
-			if want := y.At(start.Add(time.Duration(i)*15*time.Minute), lon); got != want {
+			if want := y.Quarter(y.Index(start.Add(time.Duration(i)*15*time.Minute), lon)); got != want {
 				t.Fatalf("quarter %d: %+v, want %+v", i, got, want)
 			}
 		}

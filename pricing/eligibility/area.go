@@ -1,9 +1,7 @@
 package eligibility
 
 import (
-	"cmp"
 	_ "embed"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,18 +32,7 @@ func (p *Place) Climate() *climate.Place {
 }
 
 // Utility is a utility with its reported data on residential customers.
-type Utility struct {
-	EIAID     int    // number at the US Energy Information Administration
-	Name      string // empty if only the number is known
-	Ownership string // such as "Investor Owned"
-	// Share is the estimated percentage of the area's households, 0 if unknown.
-	Share int
-
-	DynamicPricing          []string // kinds offered in 2018, such as "time-of-use"
-	DemandResponseCustomers int      // enrolled in 2018
-	NetMeteringCustomers    int      // with photovoltaics, in 2018
-	Programs                []string // names of demand-response programs
-}
+type Utility = facts.Utility
 
 // Area holds the known facts of a zipcode or a prefix. Areas share their slices: treat
 // them as read-only.
@@ -54,8 +41,6 @@ type Area struct {
 	Place
 	Utilities []Utility // the main one first
 	Market    string    // RTO or ISO, such as "PJM"; empty if there is none
-	// BalancingAuthority is the EIA's code, such as "CISO"; empty when unknown.
-	BalancingAuthority string
 
 	marketPrograms []string
 	basis          facts.Basis
@@ -89,77 +74,48 @@ func Locate(zipcode string) (Place, bool) {
 	if !ok {
 		return Place{}, false
 	}
-	f := known()
-	zips := find(f, code)
-	if len(zips) == 0 {
+	z := find(code)
+	if z == nil {
 		return Place{}, false
 	}
-	return placeOf(f, zips), true
+	return placeOf(z), true
 }
 
-// find returns the zipcodes of a normalized code: one zipcode, all zipcodes of a prefix,
-// or nil.
-func find(f *facts.Facts, code string) []facts.Zip {
-	first, err := strconv.Atoi(code)
-	if err != nil {
+// find returns the facts of a normalized code, nil if the code is unknown.
+func find(code string) *facts.Zip {
+	rows := known().Zips
+	if len(code) == prefixDigits {
+		rows = known().Prefixes
+	}
+	number, _ := strconv.Atoi(code) // it has digits only
+	i, found := slices.BinarySearchFunc(rows, number, func(z facts.Zip, code int) int { return z.Code - code })
+	if !found {
 		return nil
 	}
-	after := first + 1
-	if len(code) == prefixDigits {
-		first, after = first*100, after*100
-	}
-	at := func(code int) int {
-		i, _ := slices.BinarySearchFunc(f.Zips, code, func(z facts.Zip, code int) int { return z.Code - code })
-		return i
-	}
-	return f.Zips[at(first):at(after)]
+	return &rows[i]
 }
 
-// placeOf returns the place of one zipcode, or the shared place of a prefix.
-func placeOf(f *facts.Facts, zips []facts.Zip) Place {
-	var lat, lon, height, heights int
-	for i := range zips {
-		lat, lon = lat+zips[i].Lat, lon+zips[i].Lon
-		if zips[i].Height != facts.UnknownHeight {
-			height, heights = height+zips[i].Height, heights+1
-		}
-	}
-	n := len(zips)
+func placeOf(z *facts.Zip) Place {
+	const hundredth = 100
+	f := known()
 	p := Place{
-		State:    f.Counties[mostFrequent(zips, func(z *facts.Zip) int { return z.County })].State,
-		Timezone: f.Zones[mostFrequent(zips, func(z *facts.Zip) int { return z.Zone })],
-		Lat:      degrees(lat, n),
-		Lon:      degrees(lon, n),
+		City: f.Cities[z.City], County: f.Counties[z.County].Name, State: f.Counties[z.County].State, Timezone: f.Zones[z.Zone],
+		Lat: float64(z.Lat) / hundredth, Lon: float64(z.Lon) / hundredth,
 	}
-	if heights > 0 {
-		p.Height, p.HeightKnown = math.Round(float64(height)/float64(heights)), true
-	}
-	if len(zips) == 1 {
-		p.City, p.County = f.Cities[zips[0].City], f.Counties[zips[0].County].Name
+	if z.Height != facts.UnknownHeight {
+		p.Height, p.HeightKnown = float64(z.Height), true
 	}
 	return p
 }
 
-// degrees returns the mean of hundredths of a degree, rounded to hundredths.
-func degrees(sum, n int) float64 {
-	return math.Round(float64(sum)/float64(n)) / 100
-}
-
 // areaOf returns all facts of one zipcode or of a prefix.
-func areaOf(f *facts.Facts, code string, zips []facts.Zip) Area {
-	market := f.Markets[mostFrequent(zips, func(z *facts.Zip) int { return z.Market })]
-	a := Area{
-		Code: code, Place: placeOf(f, zips), Market: market.Name, marketPrograms: market.Programs,
-		BalancingAuthority: f.Authorities[mostFrequent(zips, func(z *facts.Zip) int { return z.Authority })],
-		basis:              zips[0].Basis,
-	}
-	if len(code) == prefixDigits {
-		a.zipcodes = len(zips)
-	}
-	order, shares := serving(f, zips)
-	for _, u := range order {
-		utility := utilityOf(f.Utilities[u])
-		utility.Share = int(math.Round(shares[u] / float64(len(zips))))
+func areaOf(code string, z *facts.Zip) Area {
+	f := known()
+	market := f.Markets[z.Market]
+	a := Area{Code: code, Place: placeOf(z), Market: market.Name, marketPrograms: market.Programs, basis: z.Basis, zipcodes: z.Zipcodes}
+	for i, u := range f.Territories[z.Territory] {
+		utility := f.Utilities[u]
+		utility.Share = f.Shares[z.Territory][i]
 		utility.Programs = programsIn(a.State, utility.Programs)
 		a.Utilities = append(a.Utilities, utility)
 	}
@@ -177,45 +133,4 @@ func programsIn(state string, programs []string) []string {
 		}
 	}
 	return here
-}
-
-// serving returns the utilities of the zipcodes, sorted by households, greatest first.
-// shares is the sum of each utility's shares.
-func serving(f *facts.Facts, zips []facts.Zip) (order []int, shares map[int]float64) {
-	shares = map[int]float64{}
-	for i := range zips {
-		for k, u := range f.Territories[zips[i].Territory] {
-			if _, seen := shares[u]; !seen {
-				order = append(order, u)
-			}
-			shares[u] += float64(f.Shares[zips[i].Territory][k])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
-	return order, shares
-}
-
-// mostFrequent returns the most frequent value of the zipcodes, the smallest on a tie.
-func mostFrequent(zips []facts.Zip, value func(*facts.Zip) int) int {
-	if len(zips) == 1 {
-		return value(&zips[0])
-	}
-	counts := map[int]int{}
-	for i := range zips {
-		counts[value(&zips[i])]++
-	}
-	best := value(&zips[0])
-	for v, n := range counts {
-		if n > counts[best] || n == counts[best] && v < best {
-			best = v
-		}
-	}
-	return best
-}
-
-func utilityOf(u facts.Utility) Utility {
-	return Utility{
-		EIAID: u.EIAID, Name: u.Name, Ownership: u.Ownership, DynamicPricing: u.Pricing,
-		DemandResponseCustomers: u.Responds, NetMeteringCustomers: u.NetMeters, Programs: u.Programs,
-	}
 }

@@ -73,14 +73,13 @@ func (c *Checker) Area(zipcode string) (Area, bool) {
 // area returns the facts of a code. A territory override creates an area that the facts
 // lack.
 func (c *Checker) area(code string) (Area, bool) {
-	f := known()
 	a := Area{Code: code}
-	zips := find(f, code)
-	if len(zips) > 0 {
-		a = areaOf(f, code, zips)
+	z := find(code)
+	if z != nil {
+		a = areaOf(code, z)
 	}
 	c.overrides.apply(&a, c.utility)
-	return a, len(zips) > 0 || a.overridden
+	return a, z != nil || a.overridden
 }
 
 // utility returns a utility by its EIA id. The operator's utilities take precedence.
@@ -89,12 +88,11 @@ func (c *Checker) utility(eiaID int) (Utility, bool) {
 		return u, true
 	}
 	utilities := known().Utilities
-	for i := range utilities {
-		if utilities[i].EIAID == eiaID {
-			return utilityOf(utilities[i]), true
-		}
+	i := slices.IndexFunc(utilities, func(u Utility) bool { return u.EIAID == eiaID })
+	if i < 0 {
+		return Utility{}, false
 	}
-	return Utility{}, false
+	return utilities[i], true
 }
 
 func (c *Checker) hasTariffs(u Utility) bool { return c.tariffs[u.EIAID] }

@@ -81,7 +81,7 @@ func (x *overrides) support(code, state string) (Support, bool) {
 // time zone) before.
 func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 	if t, ok := specific(x.territories, a.Code); ok {
-		a.Market, a.BalancingAuthority, a.marketPrograms = t.Market, "", marketPrograms(t.Market)
+		a.Market, a.marketPrograms = t.Market, marketPrograms(t.Market)
 		a.Utilities, a.overridden = nil, true
 		for _, id := range t.Utilities {
 			u, found := utility(id)

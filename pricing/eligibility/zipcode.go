@@ -1,6 +1,9 @@
 package eligibility
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The lengths of a normalized code.
 const (
@@ -16,37 +19,15 @@ const (
 // the pattern. One, two or four digits lack leading zeros. More than five digits have
 // extra leading zeros.
 func Normalize(zipcode string) (code string, ok bool) {
-	code, plus, extended := cutExtension(zipcode)
-	if extended && (len(plus) != 4 || !digits(plus)) {
+	m := form.FindStringSubmatch(zipcode)
+	switch {
+	case m == nil:
 		return "", false
+	case m[1] != "":
+		return m[1], true
 	}
-	if code == "" || len(code) > 4+zipDigits || !digits(code) {
-		return "", false
-	}
-	switch n := len(code); {
-	case n == prefixDigits:
-		return code, true
-	case n < zipDigits:
-		return strings.Repeat("0", zipDigits-n) + code, true
-	default:
-		zeros, code := code[:n-zipDigits], code[n-zipDigits:]
-		return code, strings.Trim(zeros, "0") == ""
-	}
+	return strings.Repeat("0", zipDigits-len(m[2])) + m[2], true
 }
 
-// cutExtension cuts at the hyphen or the white space before ZIP+4.
-func cutExtension(zipcode string) (code, plus string, extended bool) {
-	if i := strings.IndexAny(zipcode, "- \t\n\f\r"); i >= 0 {
-		return zipcode[:i], zipcode[i+1:], true
-	}
-	return zipcode, "", false
-}
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+// form is the service's pattern. Its groups are the digits of a prefix and of a zipcode.
+var form = regexp.MustCompile(`^(?:([0-9]{3})|0{0,4}([0-9]{1,5}))(?:[-\s][0-9]{4})?$`)

@@ -33,6 +33,11 @@ func TestAdapter_Days(t *testing.T) {
 					t.Fatal(err)
 				}
 				checkPrices(t, new(feedtest.Market), data.Prices, s, s.Query("", day.from, day.days))
+				for _, p := range data.Prices {
+					if (p.Kind == market.RealTime) != (s.Adapter == "comed" || strings.Contains(name, "real-time")) {
+						t.Errorf("the prices are of the market %s", p.Kind)
+					}
+				}
 			})
 		}
 	}
@@ -87,7 +92,7 @@ func checkPrices(t *testing.T, m *feedtest.Market, prices []feed.Prices, s feedt
 		}
 	}
 	want := 0
-	m.Instants(q.From, q.To, s.Step, func(at time.Time) {
+	m.Instants(s.Published(q), q.To, s.Step, func(at time.Time) {
 		want++
 		if price, ok := got[at]; !ok || math.Abs(price-m.Price(at)) > 1e-9 {
 			t.Errorf("%v: %v, %v, want %v", at, price, ok, m.Price(at))
@@ -357,7 +362,7 @@ func (w *copyWriter) Write(b []byte) (int, error) {
 }
 
 func TestAdapter_Optional(t *testing.T) {
-	for _, name := range []string{"nyiso", "isone", "miso", "spp"} {
+	for _, name := range []string{"nyiso", "isone", "isone real-time", "miso", "miso real-time", "spp"} {
 		s := sources()[name]
 		serve := s.Serve
 		s.Serve = func(w http.ResponseWriter, r *http.Request) {

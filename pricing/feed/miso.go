@@ -21,7 +21,7 @@ func misoAdapter() Adapter {
 	return Adapter{
 		Name: "miso", Title: "MISO: hourly locational marginal prices",
 		Doc: "https://www.misoenergy.org/markets-and-operations/real-time--market-data/market-reports/", URL: "https://docs.misoenergy.org/marketreports",
-		Every: time.Hour, Timezone: "Etc/GMT+5",
+		Every: time.Hour, Timezone: misoZone,
 		Parameters: []Parameter{
 			{Name: "node", Doc: "name of the node", Example: "MINN.HUB", Required: true},
 			{Name: "report", Doc: "report of the prices, da_expost_lmp by default", Values: []string{"da_expost_lmp", "da_exante_lmp", "rt_lmp_prelim", "rt_lmp_final"}},
@@ -30,11 +30,12 @@ func misoAdapter() Adapter {
 	}
 }
 
+// misoZone is the time zone of MISO's files, Eastern Standard Time all year.
+const misoZone = "Etc/GMT+5"
+
 func misoRequests(q *Query) ([]Request, error) {
 	report := cmp.Or(q.Parameters["report"], "da_expost_lmp")
-	own := *q
-	own.Location = eastern
-	return own.daily(func(day time.Time) Request {
+	return q.daily(misoZone, func(day time.Time) Request {
 		return Request{URL: q.address("/" + day.Format("20060102") + "_" + report + ".csv")}
 	})
 }

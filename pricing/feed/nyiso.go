@@ -25,12 +25,8 @@ func nyisoAdapter() Adapter {
 const nyisoZone = "America/New_York"
 
 func nyisoRequests(q *Query) ([]Request, error) {
-	q, err := q.in(nyisoZone)
-	if err != nil {
-		return nil, err
-	}
 	file := byMarket(q, "/damlbmp/20060102damlbmp_zone.csv", "/realtime/20060102realtime_zone.csv")
-	return q.daily(func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} })
+	return q.daily(nyisoZone, func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} })
 }
 
 func readNYISO(q *Query, r *Response) (Data, error) {

@@ -44,8 +44,13 @@ func (q *Query) in(zone string) (*Query, error) {
 	return &own, nil
 }
 
-// daily returns the requests of the days of the queried span. A day may be unpublished.
-func (q *Query) daily(request func(day time.Time) Request) ([]Request, error) {
+// daily returns the requests of an operator's local days in the queried span. A day may be
+// unpublished.
+func (q *Query) daily(zone string, request func(day time.Time) Request) ([]Request, error) {
+	q, err := q.in(zone)
+	if err != nil {
+		return nil, err
+	}
 	var requests []Request
 	year, month, first := q.From.In(q.location()).Date()
 	for n := 0; ; n++ {

@@ -1,6 +1,7 @@
 package greenbutton_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func BenchmarkMonths(b *testing.B) {
 	}
 	b.SetBytes(int64(len(file)))
 	for b.Loop() {
-		r, err := greenbutton.Read(file)
+		r, err := greenbutton.Read(bytes.NewReader(file))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -50,6 +50,22 @@ type reading struct {
 // readingType is the unit and the meaning of readings.
 type readingType struct{ unit, multiplier, direction, accumulation int64 }
 
+// difference returns the first element in which two types differ, with both values.
+func (t *readingType) difference(other *readingType) string {
+	for _, e := range []struct {
+		name string
+		a, b int64
+	}{
+		{"uom", t.unit, other.unit}, {"powerOfTenMultiplier", t.multiplier, other.multiplier},
+		{"flowDirection", t.direction, other.direction}, {"accumulationBehaviour", t.accumulation, other.accumulation},
+	} {
+		if e.a != e.b {
+			return fmt.Sprintf("%s %d and %d", e.name, e.a, e.b)
+		}
+	}
+	return ""
+}
+
 // summary is the utility's total of a billing period.
 type summary struct {
 	start, end int64 // Unix seconds
@@ -85,15 +101,15 @@ type feed struct {
 	typeOf    map[string]string      // address of the type, by meter reading
 	readings  map[string][]reading   // by meter reading
 	meters    []string               // keys of readings, in the order of the file
-	doubtful  string                 // address of two different types
+	doubtful  map[string]string      // first difference of two types, by their address
 	clock     *clock                 // nil if the file has none
 	summaries []summary
 	number    int // of readings
 }
 
 // readFeed reads all entries of a feed, or of a file with a single entry.
-func readFeed(text []byte) (*feed, error) {
-	f := &feed{types: map[string]readingType{}, typeOf: map[string]string{}, readings: map[string][]reading{}}
+func readFeed(text io.Reader) (*feed, error) {
+	f := &feed{types: map[string]readingType{}, doubtful: map[string]string{}, typeOf: map[string]string{}, readings: map[string][]reading{}}
 	s := newScanner(text)
 	e, r := entry{}, emptyReading
 	for {
@@ -156,7 +172,7 @@ func (e *entry) leaf(s *scanner, r *reading) error {
 		}
 	default:
 		if e.leaves != nil {
-			e.leaves[string(parent)+"/"+string(s.name)] = string(s.text)
+			e.leaves[s.keep(parent)+"/"+s.keep(s.name)] = s.keep(s.text)
 		}
 	}
 	if to == nil {
@@ -183,7 +199,7 @@ func (f *feed) add(e *entry) (err error) {
 			err = fmt.Errorf("ReadingType/powerOfTenMultiplier is %d, beyond 10^%d", t.multiplier, maxMultiplier)
 		}
 		if other, have := f.types[self]; have && other != t {
-			f.doubtful = self
+			f.doubtful[self] = other.difference(&t)
 		}
 		f.types[self] = t
 	case e.has["LocalTimeParameters"]:
@@ -240,8 +256,9 @@ func (f *feed) typed(meter string) (readingType, error) {
 	switch {
 	case !known:
 		return t, errors.New("the Green Button file names no ReadingType of its readings, so their unit is unknown: download the whole feed")
-	case address == f.doubtful:
-		return t, fmt.Errorf("the Green Button file has two ReadingTypes with the address %q, so the unit of its readings is unknown", address)
+	case f.doubtful[address] != "":
+		return t, fmt.Errorf("the Green Button file has two ReadingTypes with the address %q, with %s, so the meaning of its readings is unknown",
+			address, f.doubtful[address])
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -28,10 +29,12 @@ type step struct {
 	drawn, sent float64
 }
 
-// Read reads a Green Button file. A later reading of an interval replaces an earlier one,
-// because utilities correct readings. Errors name a file without energy, an unknown unit,
-// intervals of different lengths, and a total that differs from a summary of the file.
-func Read(text []byte) (*Readings, error) {
+// Read reads a Green Button file, or several one after another. A later reading of an
+// interval replaces an earlier one, because utilities correct readings. Errors name a file
+// without energy, an unknown unit, intervals of different lengths, and a total that differs
+// from a summary of the file. The memory depends on the number of readings, not on the
+// length of the text.
+func Read(text io.Reader) (*Readings, error) {
 	f, err := readFeed(text)
 	if err != nil {
 		return nil, fmt.Errorf("the Green Button file does not decode: %w", err)
@@ -160,10 +163,12 @@ func (r *Readings) join(drawn, sent []step) error {
 
 func instant(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
 
-// Summaries are often whole kWh. They may count a correction that the intervals lack.
+// Summaries are often whole kWh. Utilities read the meter at some hour of the first and the
+// last day, not at midnight: 1.5 percent of a month are 11 hours. A wrong unit or direction
+// makes a much greater difference.
 const (
 	summaryRounding  = 1.0 // kWh
-	summaryTolerance = 0.01
+	summaryTolerance = 0.015
 )
 
 // checkSummaries compares the steps with the summaries of periods that they cover without
@@ -184,7 +189,7 @@ func (r *Readings) checkSummaries() error {
 		for _, one := range r.steps[first : last+1] {
 			drawn, sent = drawn+one.drawn, sent+one.sent
 		}
-		allowed := max(summaryRounding, summaryTolerance*math.Abs(s.kwh))
+		allowed := summaryRounding + summaryTolerance*math.Abs(s.kwh)
 		if math.Abs(drawn-s.kwh) > allowed && math.Abs(drawn-sent-s.kwh) > allowed {
 			return fmt.Errorf("the Green Button file has intervals of %.3f kWh from %s to %s, but its UsageSummary of that time has %.3f kWh",
 				drawn, instant(s.start), instant(s.end), s.kwh)

@@ -9,10 +9,14 @@ import (
 
 // scanner reads the elements of an XML text, some 20 times as fast as encoding/xml. It
 // knows no entities and refuses document types, so that no text grows. Names match in any
-// namespace: the scanner drops their prefixes.
+// namespace: the scanner drops their prefixes. Its memory does not depend on the length of
+// the text.
 type scanner struct {
-	rest []byte // the text after the last tag
-	size int    // of the whole text
+	in   io.Reader
+	rest []byte // what is read of the text after the last tag
+	size int64  // of what is read of the text
+	done bool   // the text is read to its end
+	kept int    // bytes of the strings made by keep
 	open []name // of the open elements
 	self bool   // the last start tag is also the element's end
 
@@ -27,10 +31,40 @@ type scanner struct {
 // name is the name of an element with and without its prefix.
 type name struct{ full, local []byte }
 
-// maxDepth is the maximum nesting depth of elements. The standard needs about 10.
-const maxDepth = 32
+const (
+	// maxDepth is the maximum nesting depth of elements. The standard needs about 10.
+	maxDepth = 32
+	// maxPiece is the length in bytes of a tag, a text and a comment that are always read.
+	// Much longer ones are refused.
+	maxPiece = 16 << 10
+	// maxKept bounds the strings of a file. A year of daily blocks needs some 100 KB.
+	maxKept = 16 << 20
+)
 
-func newScanner(text []byte) *scanner { return &scanner{rest: text, size: len(text)} }
+func newScanner(text io.Reader) *scanner { return &scanner{in: text} }
+
+// fill reads on if the rest may end inside a text and the tag after it. It reads into new
+// memory, because the names of the open elements are in the old.
+func (s *scanner) fill() error {
+	if s.done || len(s.rest) >= 2*maxPiece {
+		return nil
+	}
+	text := make([]byte, 16*maxPiece)
+	had := copy(text, s.rest)
+	n, err := io.ReadFull(s.in, text[had:])
+	s.rest, s.size = text[:had+n], s.size+int64(n)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		s.done, err = true, nil
+	}
+	return err
+}
+
+// keep returns a text of the file as a string, which counts with some 64 bytes of memory
+// around it.
+func (s *scanner) keep(text []byte) string {
+	s.kept += len(text) + 64
+	return string(text)
+}
 
 // next reads the next tag. An element without attributes and elements is one end tag.
 // Errors: io.EOF after the last tag, and text that is not XML.
@@ -39,13 +73,20 @@ func (s *scanner) next() (err error) {
 		s.self = false
 		return s.pop(nil, true)
 	}
-	before := s.rest
 	for {
-		i := bytes.IndexByte(s.rest, '<')
-		if i < 0 {
-			return s.finish()
+		if err := s.fill(); err != nil {
+			return err
 		}
-		text := before[:len(before)-len(s.rest)+i]
+		i := bytes.IndexByte(s.rest, '<')
+		switch {
+		case i < 0 && s.done:
+			return s.finish()
+		case i < 0:
+			return fmt.Errorf("it has more than %d bytes without a tag before byte %d", maxPiece, s.size)
+		case s.kept > maxKept:
+			return fmt.Errorf("it has more than %d MB of data besides the readings", maxKept>>20)
+		}
+		text := s.rest[:i]
 		s.rest = s.rest[i+1:]
 		switch {
 		case len(s.rest) == 0:
@@ -77,13 +118,13 @@ func (s *scanner) finish() error {
 }
 
 // at returns the position in the text for an error.
-func (s *scanner) at() int { return s.size - len(s.rest) }
+func (s *scanner) at() int64 { return s.size - int64(len(s.rest)) }
 
 // skip moves behind a mark.
 func (s *scanner) skip(mark string) error {
 	i := bytes.Index(s.rest, []byte(mark))
 	if i < 0 {
-		return fmt.Errorf("it ends before %s", mark)
+		return fmt.Errorf("%s is missing after byte %d", mark, s.at())
 	}
 	s.rest = s.rest[i+len(mark):]
 	return nil
@@ -186,7 +227,7 @@ func (s *scanner) attr(name string) string {
 		}
 		value, others, _ := bytes.Cut(after[1:], after[:1])
 		if string(bytes.TrimSpace(before)) == name {
-			return string(value)
+			return s.keep(value)
 		}
 		rest = others
 	}

@@ -1,6 +1,7 @@
 package greenbutton_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -39,7 +40,7 @@ func meter(name, kind string) string {
 }
 
 func usage(file string) (*greenbutton.Usage, error) {
-	r, err := greenbutton.Read([]byte(file))
+	r, err := greenbutton.Read(strings.NewReader(file))
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,14 @@ func TestRead_NetOfBothDirections(t *testing.T) {
 	}
 }
 
+// A utility may deliver the readings and their type apart.
+func TestRead_SeveralFeeds(t *testing.T) {
+	u, err := usage(header + block("a", map[int]int{0: 500}) + "</feed>\n\ufeff" + header + readingType("in", 1, 72, 0) + `</feed>`)
+	if err != nil || len(u.KWh) != 1 || u.KWh[0] != 0.5 {
+		t.Errorf("it reads %+v, %v", u, err)
+	}
+}
+
 func TestRead_Refuses(t *testing.T) {
 	in := readingType("in", 1, 72, 0)
 	for name, tt := range map[string]struct{ file, want string }{
@@ -85,6 +94,8 @@ func TestRead_Refuses(t *testing.T) {
 		"other unit":           {header + readingType("vars", 1, 73, 0) + block("a", map[int]int{0: 1}) + `</feed>`, "no readings of energy"},
 		"huge multiplier":      {header + readingType("in", 1, 72, 300) + block("a", map[int]int{0: 1}) + `</feed>`, "powerOfTenMultiplier is 300"},
 		"before 2000":          {header + in + block("a", map[int]int{-400_000: 1}) + `</feed>`, "begins at 342889200 seconds"},
+		"two types of an address": {header + in + readingType("in", 1, 72, 3) + readingType("b", 1, 72, 0) + readingType("b", 19, 72, 0) +
+			meter("a", "in") + block("a", map[int]int{0: 1}) + `</feed>`, `"/ReadingType/in", with powerOfTenMultiplier 0 and 3`},
 		"two lengths": {header + in + strings.Replace(block("a", map[int]int{0: 1}), "3600", "900", 1) +
 			block("a", map[int]int{1: 1}) + `</feed>`, "15m0s and of 1h0m0s"},
 	} {
@@ -116,7 +127,7 @@ func FuzzRead(f *testing.F) {
 		if err == nil && (len(u.KWh) == 0 || u.Step <= 0) {
 			t.Errorf("it reads %+v", u)
 		}
-		r, err := greenbutton.Read(file)
+		r, err := greenbutton.Read(bytes.NewReader(file))
 		if err != nil {
 			return
 		}

@@ -94,9 +94,6 @@ func plain(s string) string {
 	}, strings.ToLower(s))
 }
 
-// Utility returns the paying utility's name and EIA number.
-func (v *Values) Utility() (name string, eiaID int) { return v.table.Utility, v.table.EIAID }
-
 // String returns the utility with its vintages.
 func (v *Values) String() string {
 	return v.table.Utility + " " + strings.Join(v.table.Vintages, "/")

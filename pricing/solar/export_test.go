@@ -15,3 +15,23 @@ func EquationOfTime(t time.Time) time.Duration {
 	ahead := math.Remainder(hourAngle-noon*360+180, 360)
 	return time.Duration(ahead * 4 * float64(time.Minute))
 }
+
+// Annual returns the energy of the year, kWh per kW of modules.
+func (p *Profile) Annual() float64 {
+	sum := 0.0
+	for _, month := range p.Monthly() {
+		sum += month
+	}
+	return sum
+}
+
+// Apparent returns the elevation with atmospheric refraction at a pressure (hPa) and a
+// temperature (C), by Saemundsson (1986). It ignores refraction below -1 degree.
+func (s Sun) Apparent(pressure, temperature float64) float64 {
+	if s.Elevation < -1 {
+		return s.Elevation
+	}
+	h := s.Elevation
+	minutes := 1.02 / math.Tan((h+10.3/(h+5.11))*degree) * pressure / 1010 * 283 / (273 + temperature)
+	return h + minutes/60
+}

@@ -53,15 +53,6 @@ func (p *Profile) Monthly() (months [12]float64) {
 	return months
 }
 
-// Annual returns the energy of the year, kWh per kW of modules.
-func (p *Profile) Annual() float64 {
-	sum := 0.0
-	for _, month := range p.Monthly() {
-		sum += month
-	}
-	return sum
-}
-
 // PowerAt returns the output at an instant and a longitude, in kW per kW of modules. It
 // uses the quarter hour of the typical year with the same position of the sun.
 func (p *Profile) PowerAt(t time.Time, lon float64) float64 {

@@ -71,17 +71,6 @@ func siderealTime(days float64) float64 {
 	return wrapCircle(280.46061837 + 360.98564736629*days + t*t*0.000387933 + nutation)
 }
 
-// Apparent returns the elevation with atmospheric refraction at a pressure (hPa) and a
-// temperature (C), by Saemundsson (1986). It ignores refraction below -1 degree.
-func (s Sun) Apparent(pressure, temperature float64) float64 {
-	if s.Elevation < -1 {
-		return s.Elevation
-	}
-	h := s.Elevation
-	minutes := 1.02 / math.Tan((h+10.3/(h+5.11))*degree) * pressure / 1010 * 283 / (273 + temperature)
-	return h + minutes/60
-}
-
 func wrapCircle(degrees float64) float64 {
 	degrees = math.Mod(degrees, 360)
 	if degrees < 0 {

@@ -27,15 +27,31 @@ type Source struct {
 	Zone       string
 	Step       time.Duration
 	Serve      http.HandlerFunc
+	// Now is the time of a stand-in that publishes only the interval before it. It is nil
+	// for the other stand-ins.
+	Now *time.Time
 }
 
-// Query returns the query of days in the source's time zone.
+// Query returns the query of days in the source's time zone. Their end is the stand-in's
+// time.
 func (s Source) Query(address, from string, days int) *feed.Query {
 	day := parse(time.DateOnly, from, zone(s.Zone))
-	return &feed.Query{
+	q := &feed.Query{
 		URL: address, Parameters: s.At(address), Secret: s.Secret, Location: zone(s.Zone),
 		From: day, To: day.AddDate(0, 0, days),
 	}
+	if s.Now != nil {
+		*s.Now = q.To
+	}
+	return q
+}
+
+// Published returns the start of the first price of a query that the stand-in publishes.
+func (s Source) Published(q *feed.Query) time.Time {
+	if s.Now != nil {
+		return q.To.Add(-s.Step)
+	}
+	return q.From
 }
 
 // At returns the parameters with the address of the stand-in.
@@ -57,6 +73,7 @@ type Market struct {
 	Shift float64
 
 	wrong bool
+	now   time.Time // see Source.Now
 }
 
 // Price returns the published price of an interval, in $/kWh. It differs from hour to hour.
@@ -96,38 +113,45 @@ func stored() []time.Time {
 // Sources returns a source for each adapter of prices, and for their variants.
 func (m *Market) Sources() map[string]Source {
 	return map[string]Source{
-		"caiso": {"caiso", map[string]string{"node": "TH_NP15_GEN-APND"}, "", "America/Los_Angeles", time.Hour, m.serveCAISO(time.Hour, "MW")},
-		"caiso 5 minutes": {"caiso", map[string]string{"node": "TH_NP15_GEN-APND", "report": "PRC_INTVL_LMP"}, "", "America/Los_Angeles", 5 * time.Minute,
-			m.serveCAISO(5*time.Minute, "VALUE")},
-		"pjm":                       {"pjm", map[string]string{"node": "33092371"}, "key", "America/New_York", time.Hour, m.servePJM},
-		"pjm real-time":             {"pjm", map[string]string{"node": "33092371", "market": "REAL_TIME"}, "key", "America/Chicago", time.Hour, m.servePJM},
-		"comed":                     {"comed", map[string]string{"node": "COMED"}, "", "America/Chicago", 5 * time.Minute, m.serveComEd},
-		"nyiso":                     {"nyiso", map[string]string{"node": "N.Y.C."}, "", "America/New_York", time.Hour, m.serveNYISO},
-		"nyiso elsewhere":           {"nyiso", map[string]string{"node": "N.Y.C."}, "", "America/Los_Angeles", time.Hour, m.serveNYISO},
-		"nyiso real-time elsewhere": {"nyiso", map[string]string{"node": "N.Y.C.", "market": "REAL_TIME"}, "", "UTC", 5 * time.Minute, m.serveNYISO},
-		"ercot elsewhere":           {"ercot", map[string]string{"node": "LZ_HOUSTON", "tokenUrl": "SERVER/token"}, "user:w:ord:key", "America/New_York", time.Hour, m.serveERCOT},
-		"nyiso real-time":           {"nyiso", map[string]string{"node": "N.Y.C.", "market": "REAL_TIME"}, "", "America/New_York", 5 * time.Minute, m.serveNYISO},
-		"isone":                     {"isone", map[string]string{"node": "4000"}, "user:word", "America/New_York", time.Hour, m.serveISONE},
-		"miso":                      {"miso", map[string]string{"node": "MINN.HUB"}, "", "America/Chicago", time.Hour, m.serveMISO},
-		"spp":                       {"spp", map[string]string{"node": "SPPNORTH_HUB"}, "", "America/Chicago", time.Hour, m.serveSPP},
-		"ercot":                     {"ercot", map[string]string{"node": "LZ_HOUSTON", "tokenUrl": "SERVER/token"}, "user:w:ord:key", "America/Chicago", time.Hour, m.serveERCOT},
+		"caiso": {"caiso", map[string]string{"node": "TH_NP15_GEN-APND"}, "", "America/Los_Angeles", time.Hour, m.serveCAISO(time.Hour, "MW"), nil},
+		"caiso real-time": {"caiso", map[string]string{"node": "TH_NP15_GEN-APND", "report": "PRC_INTVL_LMP"}, "", "America/Los_Angeles", 5 * time.Minute,
+			m.serveCAISO(5*time.Minute, "VALUE"), nil},
+		"pjm":                       {"pjm", map[string]string{"node": "33092371"}, "key", "America/New_York", time.Hour, m.servePJM, nil},
+		"pjm real-time":             {"pjm", map[string]string{"node": "33092371", "market": "REAL_TIME"}, "key", "America/Chicago", time.Hour, m.servePJM, nil},
+		"comed":                     {"comed", map[string]string{"node": "COMED"}, "", "America/Chicago", 5 * time.Minute, m.serveComEd, nil},
+		"comed hourly":              {"comed", map[string]string{"node": "COMED", "feed": "currenthouraverage"}, "", "America/Chicago", time.Hour, m.serveComEd, &m.now},
+		"nyiso":                     {"nyiso", map[string]string{"node": "N.Y.C."}, "", "America/New_York", time.Hour, m.serveNYISO, nil},
+		"nyiso elsewhere":           {"nyiso", map[string]string{"node": "N.Y.C."}, "", "America/Los_Angeles", time.Hour, m.serveNYISO, nil},
+		"nyiso real-time elsewhere": {"nyiso", map[string]string{"node": "N.Y.C.", "market": "REAL_TIME"}, "", "UTC", 5 * time.Minute, m.serveNYISO, nil},
+		"ercot elsewhere":           {"ercot", map[string]string{"node": "LZ_HOUSTON", "tokenUrl": "SERVER/token"}, "user:w:ord:key", "America/New_York", time.Hour, m.serveERCOT, nil},
+		"nyiso real-time":           {"nyiso", map[string]string{"node": "N.Y.C.", "market": "REAL_TIME"}, "", "America/New_York", 5 * time.Minute, m.serveNYISO, nil},
+		"isone":                     {"isone", map[string]string{"node": "4000"}, "user:word", "America/New_York", time.Hour, m.serveISONE("da/final"), nil},
+		"isone elsewhere":           {"isone", map[string]string{"node": "4000"}, "user:word", "America/Los_Angeles", time.Hour, m.serveISONE("da/final"), nil},
+		"isone real-time":           {"isone", map[string]string{"node": "4000", "market": "REAL_TIME"}, "user:word", "America/New_York", time.Hour, m.serveISONE("rt/prelim"), nil},
+		"miso":                      {"miso", map[string]string{"node": "MINN.HUB"}, "", "America/Chicago", time.Hour, m.serveMISO("da_expost_lmp"), nil},
+		"miso real-time":            {"miso", map[string]string{"node": "MINN.HUB", "report": "rt_lmp_prelim"}, "", "America/Chicago", time.Hour, m.serveMISO("rt_lmp_prelim"), nil},
+		"miso real-time final":      {"miso", map[string]string{"node": "MINN.HUB", "report": "rt_lmp_final"}, "", "Etc/GMT+5", time.Hour, m.serveMISO("rt_lmp_final"), nil},
+		"spp":                       {"spp", map[string]string{"node": "SPPNORTH_HUB"}, "", "America/Chicago", time.Hour, m.serveSPP, nil},
+		"spp elsewhere":             {"spp", map[string]string{"node": "SPPNORTH_HUB"}, "", "America/New_York", time.Hour, m.serveSPP, nil},
+		"spp real-time":             {"spp", map[string]string{"node": "SPPNORTH_HUB", "market": "REAL_TIME"}, "", "America/Chicago", 5 * time.Minute, m.serveLatestSPP, &m.now},
+		"ercot":                     {"ercot", map[string]string{"node": "LZ_HOUSTON", "tokenUrl": "SERVER/token"}, "user:w:ord:key", "America/Chicago", time.Hour, m.serveERCOT, nil},
 		"ercot real-time": {"ercot", map[string]string{"node": "LZ_HOUSTON", "market": "REAL_TIME", "tokenUrl": "SERVER/token"}, "user:w:ord:key", "America/Chicago", 15 * time.Minute,
-			m.serveERCOT},
-		"gridx":    {"gridx", map[string]string{"utility": "PGE", "rate": "EELEC", "circuit": "013532223"}, "", "America/Los_Angeles", time.Hour, m.serveGridX},
-		"midas":    {"midas", map[string]string{"rin": "USCA-TSTS-TTOU-TEST"}, "", "America/Los_Angeles", time.Hour, m.serveMIDAS},
-		"openadr3": {"openadr3", map[string]string{"program": "EELEC-013532223"}, "id:secret", "America/Los_Angeles", 30 * time.Minute, m.serveOpenADR},
+			m.serveERCOT, nil},
+		"gridx":    {"gridx", map[string]string{"utility": "PGE", "rate": "EELEC", "circuit": "013532223"}, "", "America/Los_Angeles", time.Hour, m.serveGridX, nil},
+		"midas":    {"midas", map[string]string{"rin": "USCA-TSTS-TTOU-TEST"}, "", "America/Los_Angeles", time.Hour, m.serveMIDAS, nil},
+		"openadr3": {"openadr3", map[string]string{"program": "EELEC-013532223"}, "id:secret", "America/Los_Angeles", 30 * time.Minute, m.serveOpenADR, nil},
 		"csv": {"csv", map[string]string{"node": "A", "nodeField": "Zone", "timeField": "Local Time", "priceField": "Price", "unit": "cents/kWh"}, "", "America/New_York", time.Hour,
-			m.serveCSV},
+			m.serveCSV, nil},
 		"json": {"json", map[string]string{"node": "A", "list": "data.prices", "timeField": "time.utc", "priceField": "value", "unit": "$/kWh", "stepMinutes": "15"}, "token", "America/New_York",
-			15 * time.Minute, m.serveList},
+			15 * time.Minute, m.serveList, nil},
 	}
 }
 
 // Others returns a source of a tariff and a source of alerts.
 func (m *Market) Others() map[string]Source {
 	return map[string]Source{
-		"openei":       {"openei", map[string]string{"label": "a"}, "key", "UTC", 0, m.serveOpenEI},
-		"midas alerts": {"midas", map[string]string{"rin": "USCA-FLEX-ALRT-0000"}, "", "America/Los_Angeles", 0, m.serveAlerts},
+		"openei":       {"openei", map[string]string{"label": "a"}, "key", "UTC", 0, m.serveOpenEI, nil},
+		"midas alerts": {"midas", map[string]string{"rin": "USCA-FLEX-ALRT-0000"}, "", "America/Los_Angeles", 0, m.serveAlerts, nil},
 	}
 }
 

@@ -54,12 +54,21 @@ func (m *Market) servePJM(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"links": []any{}, "items": page, "searchSpecification": map[string]any{}, "totalRows": len(items)})
 }
 
+// serveComEd has prices of five minutes, and the average of the current hour with the time
+// of its last price.
 func (m *Market) serveComEd(w http.ResponseWriter, r *http.Request) {
 	q, local := r.URL.Query(), zone("America/Chicago")
 	items := []map[string]string{}
-	m.Instants(parse("200601021504", q.Get("datestart"), local), parse("200601021504", q.Get("dateend"), local), 5*time.Minute, func(at time.Time) {
-		items = append(items, map[string]string{"millisUTC": strconv.FormatInt(at.UnixMilli(), 10), "price": fmt.Sprintf("%.2f", m.Price(at)*100)})
-	})
+	add := func(at, stamp time.Time) {
+		items = append(items, map[string]string{"millisUTC": strconv.FormatInt(stamp.UnixMilli(), 10), "price": fmt.Sprintf("%.2f", m.Price(at)*100)})
+	}
+	switch q.Get("type") {
+	case "currenthouraverage":
+		m.Instants(m.now.Add(-time.Hour), m.now, time.Hour, func(at time.Time) { add(at, at.Add(55*time.Minute)) })
+	case "5minutefeed":
+		from, to := parse("200601021504", q.Get("datestart"), local), parse("200601021504", q.Get("dateend"), local)
+		m.Instants(from, to, 5*time.Minute, func(at time.Time) { add(at, at) })
+	}
 	writeJSON(w, items)
 }
 
@@ -86,26 +95,45 @@ func (m *Market) serveNYISO(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, out)
 }
 
-func (m *Market) serveISONE(w http.ResponseWriter, r *http.Request) {
-	if user, word, _ := r.BasicAuth(); user != "user" || word != "word" || r.Header.Get("Accept") != "application/json" {
-		http.Error(w, "no user", http.StatusUnauthorized)
-		return
-	}
-	parts := strings.Split(r.URL.Path, "/") // /hourlylmp/da/final/day/20260701/location/4000
+// serveISONE has a report such as da/final.
+func (m *Market) serveISONE(report string) http.HandlerFunc {
 	local := zone("America/New_York")
-	from, to := fileDay(parts[5], local)
-	var hours []any
-	m.Instants(from, to, time.Hour, func(at time.Time) {
-		hours = append(hours, map[string]any{"BeginDate": at.In(local).Format("2006-01-02T15:04:05.000-07:00"),
-			"Location": map[string]string{"@LocId": parts[7], "@LocType": "HUB", "$": ".H.INTERNAL_HUB"},
-			"LmpTotal": json.Number(m.mwh(at)), "EnergyComponent": 1})
-	})
-	writeJSON(w, map[string]any{"HourlyLmps": map[string]any{"HourlyLmp": hours}})
+	return func(w http.ResponseWriter, r *http.Request) {
+		if user, word, _ := r.BasicAuth(); user != "user" || word != "word" || r.Header.Get("Accept") != "application/json" {
+			http.Error(w, "no user", http.StatusUnauthorized)
+			return
+		}
+		asked, ok := strings.CutPrefix(r.URL.Path, "/hourlylmp/"+report+"/day/") // 20260701/location/4000
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		day, location, _ := strings.Cut(asked, "/location/")
+		from, to := fileDay(day, local)
+		var hours []any
+		m.Instants(from, to, time.Hour, func(at time.Time) {
+			hours = append(hours, map[string]any{"BeginDate": at.In(local).Format("2006-01-02T15:04:05.000-07:00"),
+				"Location": map[string]string{"@LocId": location, "@LocType": "HUB", "$": ".H.INTERNAL_HUB"},
+				"LmpTotal": json.Number(m.mwh(at)), "EnergyComponent": 1})
+		})
+		writeJSON(w, map[string]any{"HourlyLmps": map[string]any{"HourlyLmp": hours}})
+	}
 }
 
-func (m *Market) serveMISO(w http.ResponseWriter, r *http.Request) {
-	est := time.FixedZone("EST", -5*60*60)
-	from, to := fileDay(r.URL.Path[1:9], est)
+// serveMISO has a report such as da_expost_lmp.
+func (m *Market) serveMISO(report string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		digits, ok := strings.CutSuffix(r.URL.Path[1:], "_"+report+".csv")
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		m.writeMISO(w, digits)
+	}
+}
+
+func (m *Market) writeMISO(w io.Writer, digits string) {
+	from, to := fileDay(digits, time.FixedZone("EST", -5*60*60))
 	out := "Day Ahead Market ExPost LMPs\r\n" + from.Format("01/02/2006") + "\r\n\r\n,,,All Hours-Ending are Eastern Standard Time (EST)\r\nNode,Type,Value"
 	lines := map[string]string{"LMP": "", "MCC": "", "MLC": ""}
 	m.Instants(from, to, time.Hour, func(at time.Time) {
@@ -120,22 +148,35 @@ func (m *Market) serveMISO(w http.ResponseWriter, r *http.Request) {
 			out += node + ",Hub," + value + prices + "\r\n"
 		}
 	}
-	_, _ = io.WriteString(w, out) //nolint:gosec // a stand-in for tests
+	_, _ = io.WriteString(w, out)
 }
 
 func (m *Market) serveSPP(w http.ResponseWriter, r *http.Request) {
 	file := r.URL.Query().Get("path") // /2026/07/By_Day/DA-LMP-SL-202607010100.csv
-	local := zone("America/Chicago")
-	from, to := fileDay(file[len(file)-16:len(file)-8], local)
+	from, to := fileDay(file[len(file)-16:len(file)-8], zone("America/Chicago"))
 	if file != from.Format("/2006/01/By_Day/DA-LMP-SL-20060102")+"0100.csv" {
 		http.NotFound(w, r)
 		return
 	}
+	m.writeSPP(w, from, to, time.Hour)
+}
+
+// serveLatestSPP has a file of the latest five minutes.
+func (m *Market) serveLatestSPP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/rtbm-lmp-by-location" || r.URL.Query().Get("path") != "/RTBM-LMP-SL-latestInterval.csv" {
+		http.NotFound(w, r)
+		return
+	}
+	m.writeSPP(w, m.now.Add(-5*time.Minute), m.now, 5*time.Minute)
+}
+
+func (m *Market) writeSPP(w io.Writer, from, to time.Time, step time.Duration) {
+	const layout = "01/02/2006 15:04:05"
 	out := "Interval,GMTIntervalEnd,Settlement Location,Pnode,LMP,MLC,MCC,MEC,BAA\n"
-	m.Instants(from, to, time.Hour, func(at time.Time) {
+	m.Instants(from, to, step, func(at time.Time) {
 		for _, node := range []string{"AECC_CSWS", "SPPNORTH_HUB"} {
-			end := at.Add(time.Hour)
-			out += fmt.Sprintf("%s,%s,%s,P,%s,0,0,0,SPP\n", end.In(local).Format("01/02/2006 15:04:05"), end.Format("01/02/2006 15:04:05"), node, m.mwh(at))
+			end := at.Add(step)
+			out += fmt.Sprintf("%s,%s,%s,P,%s,0,0,0,SPP\n", end.In(zone("America/Chicago")).Format(layout), end.Format(layout), node, m.mwh(at))
 		}
 	})
 	_, _ = io.WriteString(w, out)

@@ -35,6 +35,10 @@ func run(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d plans\n", len(plans.Checked)+len(plans.Sheets)+len(plans.US))
-	return pack.Write(name, plans)
+	lists, err := plans.Catalog()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d plans\n", len(lists.Checked)+len(lists.Sheets)+len(lists.US))
+	return pack.Write(name, lists)
 }

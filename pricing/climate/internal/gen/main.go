@@ -21,6 +21,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
 	"github.com/gridhook/gridhook/pricing/climate/internal/gen/hours"
+	"github.com/gridhook/gridhook/pricing/climate/internal/state"
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
@@ -134,7 +135,7 @@ func readZones(name string) (zones map[string]string, people map[string]float64,
 	}
 	zones, people = map[string]string{}, map[string]float64{}
 	for _, row := range rows[1:] {
-		key := zone.Key(zone.States[row[1]], row[2])
+		key := zone.Key(state.Codes[row[1]], row[2])
 		zones[key] = row[7] + row[8]
 		people[key], _ = strconv.ParseFloat(row[5], 64) // 0 if the source has no count
 	}

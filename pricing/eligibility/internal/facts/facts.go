@@ -7,11 +7,11 @@ type Facts struct {
 	Cities      []string
 	Counties    []County
 	Markets     []Market // the first entry means no market
-	Authorities []string // EIA codes of balancing authorities; the first entry means no authority
 	Utilities   []Utility
 	Territories [][]int // sets of utilities by index, the main one first
 	Shares      [][]int // estimated share of each utility's households, in percent
 	Zips        []Zip   // by ascending code
+	Prefixes    []Zip   // by ascending code
 }
 
 // County is a county of a state.
@@ -27,16 +27,19 @@ type Market struct {
 	Programs []string
 }
 
-// Utility holds a utility's report to the EIA, and its known programs.
+// Utility is a utility with its reported data on residential customers.
 type Utility struct {
-	EIAID     int
-	Name      string
-	Ownership string
-	Pricing   []string // kinds of residential dynamic pricing
-	Responds  int      // residential demand-response customers
-	NetMeters int      // residential photovoltaic net-metering customers
-	// Programs are names of demand-response programs. The prefix "state:" limits a
-	// program to one state.
+	EIAID     int    // number at the US Energy Information Administration
+	Name      string // empty if only the number is known
+	Ownership string // such as "Investor Owned"
+	// Share is the estimated percentage of an area's households, 0 if unknown.
+	Share int
+
+	DynamicPricing          []string // kinds offered in 2018, such as "time-of-use"
+	DemandResponseCustomers int      // enrolled in 2018
+	NetMeteringCustomers    int      // with photovoltaics, in 2018
+	// Programs are names of demand-response programs. In Facts, the prefix "state:" limits
+	// a program to one state.
 	Programs []string
 }
 
@@ -51,8 +54,8 @@ const (
 	ByBoth                 // both, as the zipcode's rows name no utility of the county
 )
 
-// Zip is a zipcode. City, County, Zone, Territory, Market and Authority are indexes into
-// the tables.
+// Zip is a zipcode, or what the zipcodes of a prefix of three digits share. City, County,
+// Zone, Territory and Market are indexes into the tables.
 type Zip struct {
 	Code      int // 501 is 00501
 	City      int
@@ -62,8 +65,8 @@ type Zip struct {
 	Height    int // m above the sea, or UnknownHeight
 	Territory int
 	Market    int
-	Authority int
 	Basis     Basis
+	Zipcodes  int // number of zipcodes of a prefix; 0 for a zipcode
 }
 
 // UnknownHeight is the height of a zipcode that has its county's coordinates.

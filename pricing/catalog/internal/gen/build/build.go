@@ -11,9 +11,12 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
+// Lists are all plans, as in catalog.Lists.
+type Lists struct{ Checked, Sheets, US []Plan }
+
 // Plans makes all plans of the catalog. collection has the rates of open-energy-tariffs,
 // one a line, pge the schedules of PG&E, and written the plans written by hand.
-func Plans(collection, pge, written []byte) (all catalog.Lists, err error) {
+func Plans(collection, pge, written []byte) (all Lists, err error) {
 	for i, line := range bytes.Split(bytes.TrimSpace(collection), []byte("\n")) {
 		plan, err := OpenTariff(line)
 		if err != nil {
@@ -21,7 +24,7 @@ func Plans(collection, pge, written []byte) (all catalog.Lists, err error) {
 		}
 		all.US = append(all.US, plan)
 	}
-	slices.SortFunc(all.US, func(a, b catalog.Plan) int {
+	slices.SortFunc(all.US, func(a, b Plan) int {
 		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Utility, b.Utility), cmp.Compare(a.Name, b.Name), cmp.Compare(a.URDBLabel, b.URDBLabel))
 	})
 	sheets, err := pgeSheets(pge)
@@ -41,11 +44,28 @@ func Plans(collection, pge, written []byte) (all catalog.Lists, err error) {
 	return all, err
 }
 
+// Catalog converts the plans to those of package catalog.
+func (l Lists) Catalog() (c catalog.Lists, err error) {
+	for _, list := range []struct {
+		from []Plan
+		to   *[]catalog.Plan
+	}{{l.Checked, &c.Checked}, {l.Sheets, &c.Sheets}, {l.US, &c.US}} {
+		for _, p := range list.from {
+			tariff, err := p.URDB()
+			if err != nil {
+				return c, fmt.Errorf("%s: %w", p.ID, err)
+			}
+			*list.to = append(*list.to, catalog.Plan{Summary: p.Summary, SourceDate: p.SourceDate, Newer: p.Newer, URDB: tariff})
+		}
+	}
+	return c, nil
+}
+
 // handWritten returns the plans written by hand, whose seasons have the hours of each period,
 // such as "16-21". A plan that is also in the US catalog has the catalog's confidence.
-func handWritten(text []byte, us []catalog.Plan) (plans []catalog.Plan, err error) {
+func handWritten(text []byte, us []Plan) (plans []Plan, err error) {
 	var written []struct {
-		catalog.Plan
+		Plan
 		Seasons []struct {
 			Months           []int
 			Weekday, Weekend map[string]string
@@ -62,7 +82,7 @@ func handWritten(text []byte, us []catalog.Plan) (plans []catalog.Plan, err erro
 			if err = errors.Join(err, wrong); err != nil {
 				return nil, fmt.Errorf("%s: %w", p.ID, err)
 			}
-			p.Seasons = append(p.Seasons, catalog.Season{Months: s.Months, Weekday: weekday, Weekend: weekend})
+			p.Seasons = append(p.Seasons, Season{Months: s.Months, Weekday: weekday, Weekend: weekend})
 		}
 		p.SourceDate = p.EffectiveFrom
 		for _, twin := range us {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
 // enteredOn returns the day of a rate's entry into the US Utility Rate Database. The
@@ -26,8 +24,8 @@ func enteredOn(label string) string {
 
 // pointToNewer adds each plan's source date to its caveat. If a newer plan of the same
 // schedule has a newer source, pointToNewer names that plan in Newer and in the caveat.
-func pointToNewer(plans, newer []catalog.Plan) {
-	newest := map[string]*catalog.Plan{}
+func pointToNewer(plans, newer []Plan) {
+	newest := map[string]*Plan{}
 	for i := range newer {
 		p := &newer[i]
 		if known := newest[scheduleKey(p)]; known == nil || p.SourceDate > known.SourceDate {
@@ -49,7 +47,7 @@ func pointToNewer(plans, newer []catalog.Plan) {
 var territorial = regexp.MustCompile(`^([A-Z]+-[A-Z0-9-]*[A-Z0-9])\b.*(?:Region|territory) ([A-Z])\)?$`)
 
 // scheduleKey returns a key that is equal for all plans of the same schedule of a utility.
-func scheduleKey(p *catalog.Plan) string {
+func scheduleKey(p *Plan) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

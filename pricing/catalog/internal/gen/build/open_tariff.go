@@ -51,27 +51,27 @@ var ErrOpen = errors.New("not a rate of open-energy-tariffs")
 
 // OpenTariff reads a plan from a line of the open-energy-tariffs collection. The error
 // wraps ErrOpen and names the problem.
-func OpenTariff(line []byte) (catalog.Plan, error) {
+func OpenTariff(line []byte) (Plan, error) {
 	var e entry
 	err := json.Unmarshal(line, &e)
-	var p catalog.Plan
+	var p Plan
 	if err == nil {
 		p, err = e.plan()
 	}
 	if err != nil {
-		return catalog.Plan{}, fmt.Errorf("%w: %w", ErrOpen, err)
+		return Plan{}, fmt.Errorf("%w: %w", ErrOpen, err)
 	}
 	return p, nil
 }
 
-func (e *entry) plan() (p catalog.Plan, err error) {
+func (e *entry) plan() (p Plan, err error) {
 	if e.Plan == "" || e.Utility == "" || e.URDB == "" {
 		return p, errors.New("utility, plan and urdb must be given")
 	}
 	if strings.ContainsAny(e.Plan+e.Utility+e.URDB, "\t\n\r") {
 		return p, errors.New("utility, plan and urdb must be one line each")
 	}
-	p = catalog.Plan{URDBLabel: e.URDB, SourceDate: enteredOn(e.URDB), Summary: catalog.Summary{
+	p = Plan{URDBLabel: e.URDB, SourceDate: enteredOn(e.URDB), Summary: catalog.Summary{
 		ID: e.URDB, Utility: e.Utility, State: e.State, Name: e.Plan, Timezone: e.TZ,
 		Source: "US Utility Rate Database, rate " + e.URDB + ", through open-energy-tariffs (updated " + updated + ")",
 	}}
@@ -79,26 +79,26 @@ func (e *entry) plan() (p catalog.Plan, err error) {
 		return p, fmt.Errorf("eia_id: %w", err)
 	}
 	if daily := e.Tariff.Supply.Daily; daily != 0 {
-		p.FixedCharge = catalog.Charge{Amount: daily, Unit: "$/day"}
+		p.FixedCharge = Charge{Amount: daily, Unit: "$/day"}
 	}
 	weekday, weekend, err := e.days(&p)
 	if err != nil {
 		return p, err
 	}
-	all := catalog.Season{Months: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Weekday: weekday}
+	all := Season{Months: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Weekday: weekday}
 	if !slices.Equal(weekday, weekend) {
 		all.Weekend = weekend
 	}
-	p.Seasons = []catalog.Season{all}
+	p.Seasons = []Season{all}
 	doubt(&p, slices.Concat(weekday, weekend))
 	return p, nil
 }
 
 // days adds the periods of a rate to the plan, and returns the period of each hour.
-func (e *entry) days(p *catalog.Plan) (weekday, weekend []string, err error) {
+func (e *entry) days(p *Plan) (weekday, weekend []string, err error) {
 	add := func(rate float64) string {
 		name := fmt.Sprintf("period %d", len(p.Periods)+1)
-		p.Periods = append(p.Periods, catalog.Period{Name: name, Rate: rate})
+		p.Periods = append(p.Periods, Period{Name: name, Rate: rate})
 		return name
 	}
 	in := e.Tariff.Import
@@ -129,7 +129,7 @@ const (
 
 // doubt sets the plan's caveat and confidence. A rate that applies at none of the hours of
 // January belongs to another season with unknown hours.
-func doubt(p *catalog.Plan, hours []string) {
+func doubt(p *Plan, hours []string) {
 	p.Caveat = "The catalog leaves out adjustments, taxes and higher tiers, and takes the hours of January for the whole year."
 	reached := map[float64]bool{}
 	for _, period := range p.Periods {

@@ -42,7 +42,7 @@ var unbypassable = map[string]bool{
 
 // pgeSheets returns the plans of PG&E's schedules. A schedule with a baseline allowance has
 // one plan for each baseline territory.
-func pgeSheets(text []byte) (plans []catalog.Plan, err error) {
+func pgeSheets(text []byte) (plans []Plan, err error) {
 	var file struct {
 		Tariffs []component `json:"tariffs"`
 	}
@@ -72,8 +72,8 @@ func pgeSheets(text []byte) (plans []catalog.Plan, err error) {
 }
 
 // pgePlan returns a schedule's plan with all its versions, for the homes of a territory.
-func pgePlan(schedule []component, territory string, allowance map[string]float64) catalog.Plan {
-	var versions []catalog.Plan
+func pgePlan(schedule []component, territory string, allowance map[string]float64) Plan {
+	var versions []Plan
 	for i := range schedule {
 		p := schedule[i].version()
 		if territory != "" {
@@ -100,8 +100,8 @@ func pgeSeason(month int) string {
 
 // version returns the prices and hours of one version. The fixed charge is that of the
 // income tier without a discount. The allowances are those of homes not all electric.
-func (c *component) version() catalog.Plan {
-	p := catalog.Plan{
+func (c *component) version() Plan {
+	p := Plan{
 		Summary: catalog.Summary{
 			ID: "pge-" + strings.ToLower(c.Tariff), Name: c.Tariff, Utility: "Pacific Gas & Electric Co", EIAID: 14328, State: "CA", Timezone: "America/Los_Angeles",
 			Source: fmt.Sprintf("PG&E Schedule %s, advice letter %s, %s", c.Tariff, c.Advice, c.Source),
@@ -110,12 +110,12 @@ func (c *component) version() catalog.Plan {
 		EffectiveFrom: c.Effective, SourceDate: c.Effective, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26",
 	}
 	if daily, _ := c.Fixed["tier_3"].(float64); daily != 0 {
-		p.FixedCharge = catalog.Charge{Amount: daily, Unit: "$/day"}
+		p.FixedCharge = Charge{Amount: daily, Unit: "$/day"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Adders)) {
 		name := strings.ReplaceAll(key, "_", " ")
 		if rate := c.Adders[key]; rate != 0 {
-			p.Riders = append(p.Riders, catalog.Rider{Name: name, Rate: rate, Uncredited: unbypassable[name]})
+			p.Riders = append(p.Riders, Rider{Name: name, Rate: rate, Uncredited: unbypassable[name]})
 		}
 	}
 	for _, season := range []string{"winter", "summer"} {
@@ -125,13 +125,13 @@ func (c *component) version() catalog.Plan {
 }
 
 // addSeason adds a season and its periods.
-func (c *component) addSeason(p *catalog.Plan, name string) {
+func (c *component) addSeason(p *Plan, name string) {
 	add := func(period, part string) string {
 		total := 0.0
 		for _, price := range c.Energy[name][part] {
 			total += price
 		}
-		p.Periods = append(p.Periods, catalog.Period{Name: name + " " + period, Rate: math.Round(total*1e5) / 1e5, BaselineCredit: c.Baseline.Credit})
+		p.Periods = append(p.Periods, Period{Name: name + " " + period, Rate: math.Round(total*1e5) / 1e5, BaselineCredit: c.Baseline.Credit})
 		return name + " " + period
 	}
 	off := add("off", "off_peak")
@@ -142,7 +142,7 @@ func (c *component) addSeason(p *catalog.Plan, name string) {
 	if len(c.Periods.Peak) > 0 {
 		fillHours(day, c.Periods.Peak, add("peak", "peak"))
 	}
-	s := catalog.Season{Weekday: day}
+	s := Season{Weekday: day}
 	if c.Periods.WeekdaysOnly {
 		s.Weekend = slices.Repeat([]string{off}, hoursADay)
 	}

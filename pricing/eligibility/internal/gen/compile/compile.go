@@ -24,9 +24,8 @@ func Facts(files fs.FS) (*facts.Facts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
-	j := join{register: r, territories: t}
+	j := join{register: r, territories: t, served: map[int][]served{}}
 	j.markets.of("")
-	j.authorities.of("")
 	for _, p := range places {
 		if err := j.add(p); err != nil {
 			return nil, fmt.Errorf("compile: %w", err)
@@ -48,12 +47,19 @@ func Check(f *facts.Facts) error {
 			}
 		}
 	}
+	if err := checkRows(f, f.Zips); err != nil {
+		return err
+	}
+	return checkRows(f, f.Prefixes)
+}
+
+func checkRows(f *facts.Facts, rows []facts.Zip) error {
 	previous := -1
-	for i := range f.Zips {
-		z := &f.Zips[i]
+	for i := range rows {
+		z := &rows[i]
 		if z.Code <= previous || !within(z.City, len(f.Cities)) || !within(z.County, len(f.Counties)) ||
 			!within(z.Zone, len(f.Zones)) || !within(z.Territory, len(f.Territories)) ||
-			!within(z.Market, len(f.Markets)) || !within(z.Authority, len(f.Authorities)) {
+			!within(z.Market, len(f.Markets)) {
 			return fmt.Errorf("compile: zipcode %05d is out of order or points outside a table", z.Code)
 		}
 		previous = z.Code
@@ -68,10 +74,11 @@ type join struct {
 	register    *register
 	territories *territories
 
-	zones, cities, markets, authorities, utilities index[string]
-	counties                                       index[facts.County]
-	sets                                           index[string]
-	zips                                           []facts.Zip
+	zones, cities, markets, utilities index[string]
+	counties                          index[facts.County]
+	sets                              index[string]
+	zips, prefixes                    []facts.Zip
+	served                            map[int][]served // by zipcode
 }
 
 func (j *join) add(p place) error {
@@ -86,33 +93,38 @@ func (j *join) add(p place) error {
 		}
 	}
 	served, basis := j.territories.serve(p)
-	market, authority := j.market(served, p.state)
-	numbers := make([]string, len(served))
-	for i, s := range served {
-		numbers[i] = fmt.Sprintf("%d:%d", j.utilities.of(s.id), s.percent)
-	}
+	j.served[code] = served
 	j.zips = append(j.zips, facts.Zip{
 		Code: code, City: j.cities.of(p.city), County: j.counties.of(facts.County{State: p.state, Name: p.county}),
 		Zone: j.zones.of(p.zone), Lat: hundredths(p.lat), Lon: hundredths(p.lon), Height: height,
-		Territory: j.sets.of(strings.Join(numbers, " ")),
-		Market:    j.markets.of(market), Authority: j.authorities.of(authority), Basis: basis,
+		Territory: j.territory(served), Market: j.markets.of(j.market(served, p.state)), Basis: basis,
 	})
 	return nil
 }
 
+// territory returns the index of a set of utilities with their shares.
+func (j *join) territory(all []served) int {
+	numbers := make([]string, len(all))
+	for i, s := range all {
+		numbers[i] = fmt.Sprintf("%d:%d", j.utilities.of(s.id), s.percent)
+	}
+	return j.sets.of(strings.Join(numbers, " "))
+}
+
 // market returns the market of the first utility with a known market.
-func (j *join) market(served []served, state string) (market, authority string) {
+func (j *join) market(served []served, state string) string {
 	for _, s := range served {
-		if market, authority, known := j.register.market(s.id, state); known {
-			return market, authority
+		if market, known := j.register.market(s.id, state); known {
+			return market
 		}
 	}
-	return "", ""
+	return ""
 }
 
 func (j *join) facts() *facts.Facts {
-	f := &facts.Facts{Zips: j.zips}
-	f.Zones, f.Cities, f.Authorities, f.Counties = j.zones.values, j.cities.values, j.authorities.values, j.counties.values
+	j.addPrefixes()
+	f := &facts.Facts{Zips: j.zips, Prefixes: j.prefixes}
+	f.Zones, f.Cities, f.Counties = j.zones.values, j.cities.values, j.counties.values
 	for _, name := range j.markets.values {
 		f.Markets = append(f.Markets, facts.Market{Name: name, Programs: j.register.programs.ByMarket[name]})
 	}

@@ -46,23 +46,22 @@ func TestFacts_Tables(t *testing.T) {
 		code      int
 		utilities []int
 		market    string
-		authority string
 		basis     facts.Basis
 	}
 	var got []served
 	for _, z := range f.Zips {
-		s := served{code: z.Code, market: f.Markets[z.Market].Name, authority: f.Authorities[z.Authority], basis: z.Basis}
+		s := served{code: z.Code, market: f.Markets[z.Market].Name, basis: z.Basis}
 		for _, u := range f.Territories[z.Territory] {
 			s.utilities = append(s.utilities, f.Utilities[u].EIAID)
 		}
 		got = append(got, s)
 	}
 	want := []served{
-		{10001, []int{1179, 2}, "PJM", "", facts.ByZipcode},
-		{10002, []int{1179, 2}, "PJM", "", facts.ByBoth},
-		{10003, []int{3}, "ERCOT", "ERCO", facts.ByCounty},
-		{10004, []int{5, 3, 4}, "", "", facts.ByBoth},
-		{10005, nil, "", "", facts.ByNone},
+		{10001, []int{1179, 2}, "PJM", facts.ByZipcode},
+		{10002, []int{1179, 2}, "PJM", facts.ByBoth},
+		{10003, []int{3}, "ERCOT", facts.ByCounty},
+		{10004, []int{5, 3, 4}, "", facts.ByBoth},
+		{10005, nil, "", facts.ByNone},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -70,7 +69,7 @@ func TestFacts_Tables(t *testing.T) {
 	if lost := f.Zips[1]; lost.Lat != 4010 || lost.Lon != -8020 {
 		t.Errorf("the misplaced zipcode is at %d, %d", lost.Lat, lost.Lon)
 	}
-	big := facts.Utility{EIAID: 3, Name: "Big", Ownership: "Investor Owned", Pricing: []string{"time-of-use"}, Responds: 12, NetMeters: 34, Programs: []string{"Saver"}}
+	big := facts.Utility{EIAID: 3, Name: "Big", Ownership: "Investor Owned", DynamicPricing: []string{"time-of-use"}, DemandResponseCustomers: 12, NetMeteringCustomers: 34, Programs: []string{"Saver"}}
 	if u := f.Utilities[f.Territories[f.Zips[2].Territory][0]]; !reflect.DeepEqual(u, big) {
 		t.Errorf("got %+v, want %+v", u, big)
 	}
@@ -124,11 +123,10 @@ func TestCheck_Damaged(t *testing.T) {
 		"zone":      {{Code: 1, Zone: 9}},
 		"territory": {{Code: 1, Territory: 2}},
 		"market":    {{Code: 1, Market: 2}},
-		"authority": {{Code: 1, Authority: 1}},
 	} {
 		f := facts.Facts{
 			Zones: []string{"America/Chicago"}, Cities: []string{"A", "B"}, Counties: []facts.County{{State: "IL", Name: "Cook"}},
-			Markets: []facts.Market{{}, {Name: "PJM"}}, Authorities: []string{""}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}},
+			Markets: []facts.Market{{}, {Name: "PJM"}}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}},
 			Territories: [][]int{{}, {0}}, Shares: [][]int{{}, {100}}, Zips: []facts.Zip{good},
 		}
 		if err := compile.Check(&f); err != nil {

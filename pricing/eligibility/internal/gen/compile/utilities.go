@@ -84,14 +84,14 @@ func (r *register) add(id string, line row, market string) {
 	u.EIAID, u.Name, u.Programs = number, line["name"], r.programs.ByUtility[id]
 	u.Ownership = line["ownership"]
 	if n := line.number("residential_demand_response_customers"); n > 0 {
-		u.Responds = n
+		u.DemandResponseCustomers = n
 	}
 	if n := line.number("residential_pv_net_metering_customers"); n > 0 {
-		u.NetMeters = n
+		u.NetMeteringCustomers = n
 	}
 	for _, kind := range pricingKinds {
 		if line[kind.column] == "Y" {
-			u.Pricing = append(u.Pricing, kind.words)
+			u.DynamicPricing = append(u.DynamicPricing, kind.words)
 		}
 	}
 	r.utilities[id] = u
@@ -123,19 +123,19 @@ func (r *register) wiresOnly(id string) bool {
 	return r.utilities[id].Ownership == "Investor Owned" && r.sales[id] == 0
 }
 
-// market returns the wholesale market and the balancing authority of a utility in a
+// market returns the wholesale market of a utility in a
 // state. known is false if both are unknown.
-func (r *register) market(id, state string) (market, authority string, known bool) {
+func (r *register) market(id, state string) (market string, known bool) {
 	line, listed := r.wholesale[[2]string{id, state}]
 	if listed && (line["ba_code_2018"] != "" || line["iso"] != "") {
-		return line["iso"], line["ba_code_2018"], true
+		return line["iso"], true
 	}
 	switch reported := r.markets[id]; {
 	case reported == "" || strings.ContainsAny(reported, "| "):
-		return "", "", false
+		return "", false
 	case reported == "OTHER":
-		return "", "", true
+		return "", true
 	default:
-		return reported, "", true
+		return reported, true
 	}
 }

@@ -1,7 +1,8 @@
-package zone
+// Package state has the names of the states.
+package state
 
-// States maps the names of the 48 states to their two letters.
-var States = map[string]string{
+// Codes maps the names of the 48 states to their two letters.
+var Codes = map[string]string{
 	"Alabama": "AL", "Arizona": "AZ", "Arkansas": "AR", "California": "CA", "Colorado": "CO", "Connecticut": "CT",
 	"Delaware": "DE", "Florida": "FL", "Georgia": "GA", "Idaho": "ID", "Illinois": "IL", "Indiana": "IN",
 	"Iowa": "IA", "Kansas": "KS", "Kentucky": "KY", "Louisiana": "LA", "Maine": "ME", "Maryland": "MD",

@@ -1,12 +1,9 @@
-package catalog
+package build
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 )
-
-const hoursADay = 24
 
 // urdbRate holds the fields of a rate of the US Utility Rate Database that a plan sets,
 // and the additional fields of urdb.Parse.
@@ -53,23 +50,15 @@ type urdbRider struct {
 // URDB returns the plan as a rate of the US Utility Rate Database, in JSON. A plan with
 // earlier versions has all versions within "items". The label is the database's label if
 // the plan has one, and otherwise the plan's ID.
-func (p Plan) URDB() []byte {
+func (p Plan) URDB() ([]byte, error) {
 	if len(p.Earlier) == 0 {
-		return p.marshal(p.urdb())
+		return json.Marshal(p.urdb())
 	}
 	var items []urdbRate
 	for _, version := range append(p.Earlier[:len(p.Earlier):len(p.Earlier)], p) {
 		items = append(items, version.urdb())
 	}
-	return p.marshal(map[string]any{"items": items})
-}
-
-func (p Plan) marshal(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("catalog: plan %s: %v", p.ID, err)) // only a NaN rate can fail
-	}
-	return data
+	return json.Marshal(map[string]any{"items": items})
 }
 
 // urdb returns one version.
@@ -107,10 +96,10 @@ func (p Plan) urdb() urdbRate {
 		rate.EnergyRateStructure = append(rate.EnergyRateStructure, period.tiers())
 	}
 	for _, season := range p.Seasons {
-		weekday := hourly(season.Weekday, index)
+		weekday := indexes(season.Weekday, index)
 		weekend := weekday
 		if season.Weekend != nil {
-			weekend = hourly(season.Weekend, index)
+			weekend = indexes(season.Weekend, index)
 		}
 		for _, month := range season.Months {
 			rate.EnergyWeekdaySchedule[month-1] = weekday
@@ -129,9 +118,9 @@ func (p Period) tiers() []urdbTier {
 	return []urdbTier{{Max: 1, Rate: p.Rate, Adj: -p.BaselineCredit, Unit: "baseline"}, {Rate: p.Rate, Unit: "baseline"}}
 }
 
-// hourly returns the index of the period of each hour. An uncovered hour or an unknown
+// indexes returns the index of the period of each hour. An uncovered hour or an unknown
 // period is -1. Every reader of the schedule rejects -1.
-func hourly(names []string, index map[string]int) []int {
+func indexes(names []string, index map[string]int) []int {
 	day := slices.Repeat([]int{-1}, hoursADay)
 	for hour, name := range names {
 		if period, ok := index[name]; ok {

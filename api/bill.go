@@ -33,11 +33,7 @@ func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 
 // bill calculates a home's bill. It waits for a slot that bills share with estimates.
 func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bill, error) {
-	var home bill.Home
-	err := s.Store.View(func(v storage.View) (err error) {
-		home, err = s.billed(v, c, in)
-		return err
-	})
+	home, err := storage.Query(s.Store, func(v storage.View) (bill.Home, error) { return s.billed(v, c, in) })
 	if err != nil {
 		return bill.Bill{}, err
 	}

@@ -17,6 +17,7 @@ import (
 const (
 	smallBody   = 8 << 10
 	smallImport = 16 << 10
+	smallXML    = 32 << 10
 )
 
 // refusal is an error case for each operation that it applies to.
@@ -31,7 +32,8 @@ type refusal struct {
 
 func always(rest.Route) bool       { return true }
 func takesKey(r rest.Route) bool   { return !r.Open }
-func takesJSON(r rest.Route) bool  { return r.Body != rest.BodyLines }
+func takesJSON(r rest.Route) bool  { return r.Body < rest.BodyLines }
+func takesGzip(r rest.Route) bool  { return r.Body == rest.BodyXML }
 func requires(r rest.Route) bool   { return r.Body == rest.BodyRequired }
 func identified(r rest.Route) bool { return strings.Contains(r.Path, "{id}") }
 
@@ -67,22 +69,29 @@ var refusals = []refusal{
 	{"an identifier that is none", identified, func(r *request) { r.url = strings.Replace(r.url, "/none", "/a.b", 1) }, 400, rest.CodeValidationFailed, "id"},
 	{"another media type", always, with("Content-Type", "text/plain"), 415, rest.CodeUnsupportedMediaType, ""},
 	{"a form", always, with("Content-Type", "application/x-www-form-urlencoded"), 415, rest.CodeUnsupportedMediaType, ""},
-	{"an encoding", always, with("Content-Encoding", "gzip"), 415, rest.CodeUnsupportedMediaType, ""},
+	{"an encoding", always, with("Content-Encoding", "br"), 415, rest.CodeUnsupportedMediaType, ""},
+	{"gzip", func(r rest.Route) bool { return !takesGzip(r) }, with("Content-Encoding", "gzip"), 415, rest.CodeUnsupportedMediaType, ""},
+	{"no gzip", takesGzip, with("Content-Encoding", "gzip"), 400, rest.CodeValidationFailed, "body"},
+	{"no organization", takesGzip, without(rest.OrganizationHeader), 400, rest.CodeValidationFailed, rest.OrganizationHeader},
 }
 
 // limit returns the maximum body size of an operation in these tests.
 func limit(r rest.Route) int {
-	if r.Body == rest.BodyLines {
+	switch r.Body {
+	case rest.BodyLines:
 		return smallImport
+	case rest.BodyXML:
+		return smallXML
+	default:
+		return smallBody
 	}
-	return smallBody
 }
 
 // TestOperations_Served goes through all operations, so a new operation fails until its
 // example works and its cases pass. TestBounds_MatchDocument compares the fields with the
 // OpenAPI document.
 func TestOperations_Served(t *testing.T) {
-	s := newStageWith(t, rest.Options{MaxBody: smallBody, MaxImportBody: smallImport})
+	s := newStageWith(t, rest.Options{MaxBody: smallBody, MaxImportBody: smallImport, MaxXMLBody: smallXML})
 	s.load(`{"resource":"organization","id":"bolt","name":"Bolt"}`)
 	examples, bolt := api.RequestExamples(), s.env.key("bolt")
 	cases := 0
@@ -116,6 +125,9 @@ func (s *stage) request(r rest.Route) request {
 	}
 	if r.Operator {
 		req.url, req.header[rest.KeyHeader] = s.admin.URL+path(r, "none"), []string{operatorKey}
+	}
+	if r.Operator && r.ForOrganization() {
+		req.header[rest.OrganizationHeader] = []string{"acme"}
 	}
 	return req
 }

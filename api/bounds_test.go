@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
@@ -109,6 +110,12 @@ func (s *stage) identifier(r rest.Route) string {
 	case strings.Contains(r.Path, "/links/"):
 		id, _ := s.link(s.key, "")
 		return id
+	case strings.Contains(r.Path, "/feedback/"):
+		now := storage.Time{Time: time.Now()}
+		f := storage.Feedback{ID: storage.NewID("fb_", now.Time), FeedbackForm: storage.FeedbackForm{Type: "bug", Summary: "s", Message: "m"}}
+		f.CreatedAt, f.UpdatedAt = now, now
+		must(s.t, s.deps.Feedback.PutFeedback(s.t.Context(), f))
+		return f.ID
 	case r.Name == "deleteHome":
 		s.operate("/v1/admin/homes/create", `{"organizationId":"acme","id":"gone"}`)
 		return "gone"
@@ -125,6 +132,8 @@ func (s *stage) sendTo(r rest.Route, body string) answer {
 	switch {
 	case r.Body == rest.BodyLines:
 		return s.importLines(body)
+	case r.Body == rest.BodyXML:
+		return s.importMeter("acme", path, body, nil)
 	case r.Operator:
 		return s.operate(path, body)
 	default:

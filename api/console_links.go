@@ -19,7 +19,7 @@ func (s *server) linkRoutes() []rest.Route {
 		do(s, rest.Route{
 			Path: "/v1/console/links/create", Name: "createConsoleLink", Scope: storage.ScopeWrite, Checks: true,
 			Summary: "Create a short-lived link to the console",
-			Description: "Whoever opens the link sees the console of the organization until the link expires. " +
+			Description: "The link opens the console of the organization without a sign-in, until the link expires. " +
 				"The link counts as a key to the limit of keys. Only this response contains the link.",
 		}, (*server).createLink),
 		do(s, rest.Route{
@@ -63,29 +63,7 @@ func (s *server) createLink(ctx context.Context, c *rest.Call, in *createLinkInp
 	if err := s.create(ctx, c, &key); err != nil {
 		return wire.ConsoleLink{}, err
 	}
-	if err := s.removeEndedLinks(ctx, c.Org, c.Now); err != nil {
-		s.Log.Warn("ended console links not removed, the next link retries", "org", c.Org, "error", err)
-	}
 	return wire.ConsoleLink{Key: showKey(&key, storage.Time{}), Path: "/console/#/link/" + text}, nil
-}
-
-// maxEndedLinks limits the links that one request removes.
-const maxEndedLinks = 32
-
-// removeEndedLinks removes links that expired or were revoked. Links are made often, so
-// that ended links would otherwise fill the store.
-func (s *server) removeEndedLinks(ctx context.Context, org string, now time.Time) error {
-	return s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
-		keys, err := storage.ReadList[storage.Key](v, storage.KindKey, org, "", v.Count(storage.KindKey, org))
-		for i := range keys {
-			k := &keys[i]
-			if !k.Link || k.Live(now) || len(r.Gone) >= 2*maxEndedLinks {
-				continue
-			}
-			r.Gone = append(r.Gone, k.Ref(), storage.KeyUseRef(org, k.ID))
-		}
-		return r, err
-	})
 }
 
 // revokeLink revokes a key only if it is the key of a link of the organization.

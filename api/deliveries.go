@@ -32,6 +32,15 @@ func (in *listDeliveriesInput) query() events.DeliveryQuery {
 	return q
 }
 
+func (s *server) deliveryHistory(_ context.Context, c *rest.Call, _ *struct{}) (h wire.DeliveryHistory, err error) {
+	org := c.Org
+	if org == storage.Shared {
+		org = ""
+	}
+	h.Hours, err = s.Ledger.History(org, c.Now)
+	return h, err
+}
+
 func (s *server) listDeliveries(_ context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
 	data, next, err := s.Ledger.Deliveries(c.Org, in.query())
 	page := wire.Page[events.Delivery]{Data: data}

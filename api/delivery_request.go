@@ -42,9 +42,8 @@ func (s *server) deliveryRequest(ctx context.Context, c *rest.Call, _ *struct{})
 		signal.HomeID, signal.Revision = k.Homes[0].HomeID, k.Homes[0].Revision
 		signal.Curve, err = k.Curves[0].Curve(t.Window())
 	} else {
-		err = s.Store.View(func(v storage.View) (err error) {
-			signal, err = s.Pricer.HomeSignal(v, c.Org, log.HomeID, t.Window())
-			return err
+		signal, err = storage.Query(s.Store, func(v storage.View) (signals.Signal, error) {
+			return s.Pricer.HomeSignal(v, c.Org, log.HomeID, t.Window())
 		})
 		out.Source = wire.BodyRebuilt
 		if signal.Revision > t.Revision || e.UpdatedAt.After(t.CreatedAt.Time) {

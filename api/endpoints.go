@@ -165,10 +165,8 @@ func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEnd
 }
 
 func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
-	var list []storage.WebhookEndpoint
-	err := s.Store.View(func(v storage.View) (err error) {
-		list, err = storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
-		return err
+	list, err := storage.Query(s.Store, func(v storage.View) ([]storage.WebhookEndpoint, error) {
+		return storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
 	})
 	if err != nil {
 		return wire.Page[wire.Endpoint]{}, err

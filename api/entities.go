@@ -30,7 +30,7 @@ func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, re
 		var none T
 		return none, err
 	}
-	e, err := storage.Update[T, P](ctx, s.Store, ref, func(e *T) error {
+	e, err := storage.UpdateWithin[T, P](ctx, s.Store, ref, func(e *T) error {
 		p := c.Wrong
 		if err := change(e, &p); err != nil {
 			return err

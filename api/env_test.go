@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -178,7 +179,7 @@ func listen(t *testing.T, s *http.Server) *listening {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.Serve(rest.Listen(l, nil, slog.New(slog.DiscardHandler))) }()
 	stop := sync.OnceFunc(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Errorf("stop: %v", err)
@@ -314,6 +315,14 @@ func (e *env) importLines(ndjson string) answer {
 	}})
 }
 
+// importMeter imports a Green Button file by an operation's path.
+func (e *env) importMeter(org, path, file string, more http.Header) answer {
+	e.t.Helper()
+	header := http.Header{rest.KeyHeader: {operatorKey}, rest.OrganizationHeader: {org}, "Content-Type": {"application/xml"}}
+	maps.Copy(header, more)
+	return e.send(request{url: e.admin.URL + path, body: file, header: header})
+}
+
 // key creates an API key of an organization, by default with all scopes.
 func (e *env) key(org string, scopes ...storage.Scope) string {
 	e.t.Helper()
@@ -336,7 +345,7 @@ func (e *env) twoTenants() (acme, bolt string) {
 	e.load(
 		`{"resource":"organization","id":"acme","name":"Acme"}`,
 		`{"resource":"organization","id":"bolt","name":"Bolt"}`,
-		`{"resource":"ratePlan","id":"plan1","tariff":`+compact(e.t, catalog.Plans()[0].URDB())+`}`,
+		`{"resource":"ratePlan","id":"plan1","tariff":`+compact(e.t, catalog.Plans()[0].URDB)+`}`,
 		`{"resource":"home","organizationId":"acme","id":"home1","ratePlanId":"plan1","timezone":"America/Los_Angeles"}`,
 		`{"resource":"home","organizationId":"bolt","id":"home2","timezone":"America/Chicago"}`,
 	)

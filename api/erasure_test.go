@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,4 +54,43 @@ func TestOrganizations_Delete(t *testing.T) {
 		t.Errorf("the audit log has %q", got)
 	}
 	e.ask(bolt, endpointsPath+"list", "").ok(t)
+}
+
+// The first receipt names the feedback that may be about the organization. The operator
+// erases it by identifier.
+func TestOrganizations_DeleteFeedback(t *testing.T) {
+	e := newEnv(t, rest.Options{FeedbackBurst: 1000})
+	acme, _ := e.twoTenants()
+	e.operate("/v1/admin/organizations/acme/update", `{"name":"R&D \"Power\""}`).ok(t)
+	e.ask(acme, endpointsPath+"create", `{"url":"https://hooks.example.com/x"}`).ok(t)
+	submit := func(message string) any {
+		text, err := json.Marshal(message)
+		must(t, err)
+		return e.ask("", feedbackPath, `{"feedback_type":"bug","summary":"s","message":`+string(text)+`}`).ok(t)["feedback_id"]
+	}
+	submit("Nothing.")
+	want := []any{submit("We are ACME."), submit(`Here is r&d "power".`), submit("See HOOKS.example.com.")}
+	for range 120 {
+		submit("More than a page.")
+	}
+	want = append(want, submit("acme, on a later page"))
+	receipt := e.operate("/v1/admin/organizations/acme/delete", `{"confirm":"acme"}`).ok(t)
+	if got := fmt.Sprint(receipt["feedback"]); got != fmt.Sprint(want) {
+		t.Errorf("the receipt names %s, want %s", got, want)
+	}
+	if again := e.operate("/v1/admin/organizations/acme/delete", `{"confirm":"acme"}`).ok(t); again["feedback"] != nil {
+		t.Errorf("the receipt of a repeat names %v", again["feedback"])
+	}
+
+	path := fmt.Sprintf("/v1/admin/feedback/%s/delete", want[0])
+	_, read := e.operatorKey(storage.RoleRead)
+	e.operateBy(read, path, "").expect(t, 403, rest.CodeForbidden)
+	if got := e.operate(path, "").ok(t); got["id"] != want[0] || got["deleted"] != true {
+		t.Errorf("the response is %v", got)
+	}
+	e.operate(path, "").expect(t, 404, rest.CodeNotFound)
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if got := e.audited(`{"operation":"deleteFeedback"}`); len(got) == 0 || !strings.HasSuffix(got[0], fmt.Sprint(want[0])) {
+		t.Errorf("the audit log has %q", got)
+	}
 }

@@ -53,7 +53,7 @@ func explainError(err error) *rest.Problem {
 }
 
 var errNotErasable = rest.NewProblem(rest.CodeConflict,
-	"The organization is deleted, but its records are still in the streams: an earlier version created the stream GRIDHOOK_STATE, which refuses to overwrite records.",
+	"An earlier version created the stream, which refuses to overwrite records: they are still there. A deleted organization is hidden all the same.",
 	"Restore a backup into new streams, and send the request again.")
 
 // quotaRetry is the delay in seconds before retrying a trigger that exceeded a quota.

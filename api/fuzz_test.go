@@ -24,6 +24,7 @@ import (
 // nothing accepts triggers and stores none.
 type nothing struct{}
 
+func (nothing) Admit(context.Context, events.Trigger) error            { return nil }
 func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
 func (nothing) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, nil
@@ -32,9 +33,12 @@ func (nothing) Progress(string, string) (events.Progress, error) {
 	return events.Progress{}, storage.ErrNotFound
 }
 func (nothing) Recent(string, int) ([]events.Progress, error) { return []events.Progress{}, nil }
-func (nothing) Usage(string) (events.Usage, error)            { return events.Usage{}, nil }
-func (nothing) LastRun(string, string) (events.Run, error)    { return events.Run{}, nil }
-func (nothing) Health(string, string) (events.Health, error)  { return events.Health{}, nil }
+func (nothing) History(string, time.Time) ([]events.HistoryHour, error) {
+	return []events.HistoryHour{}, nil
+}
+func (nothing) Usage(string) (events.Usage, error)           { return events.Usage{}, nil }
+func (nothing) LastRun(string, string) (events.Run, error)   { return events.Run{}, nil }
+func (nothing) Health(string, string) (events.Health, error) { return events.Health{}, nil }
 func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
 	return events.DeliveryLog{}, storage.ErrNotFound
 }

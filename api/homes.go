@@ -29,21 +29,12 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 	if home.ID == "" {
 		home.ID = storage.NewID("home_", c.Now)
 	}
-	place, err := s.placerNow()
+	place, err := storage.Query(s.Store, s.placer)
 	if err == nil {
 		place(&home)
 		err = s.create(ctx, c, &home)
 	}
 	return showHome(&home), err
-}
-
-// placerNow is placer outside a transaction of the store.
-func (s *server) placerNow() (place func(*storage.Home), err error) {
-	err = s.Store.View(func(v storage.View) error {
-		place, err = s.placer(v)
-		return err
-	})
-	return place, err
 }
 
 // maxHomesScanned limits the homes that a request for a page looks at. So a search for a
@@ -125,7 +116,7 @@ type updateHomeInput struct {
 }
 
 func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInput) (wire.OwnedHome, error) {
-	place, err := s.placerNow()
+	place, err := storage.Query(s.Store, s.placer)
 	if err != nil {
 		return wire.OwnedHome{}, err
 	}

@@ -30,6 +30,20 @@ func (e *env) repeat(server, key, path, body string, idempotency ...string) answ
 
 const feedbackPath = "/v1/feedback"
 
+// The repeat of a request gets the first response, even if the home is deleted meanwhile.
+func TestIdempotency_SolarOfDeletedHome(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	ask := func() answer {
+		return e.repeat(e.public.URL, acme, "/v1/homes/solar/create", `{"homeId":"home1","solarSystemSizeKw":5}`, "order-1")
+	}
+	first := ask().expect(t, 200, "")
+	must(t, e.store.DeleteHome(t.Context(), "acme", "home1"))
+	if again := ask().expect(t, 200, ""); string(again.body) != string(first.body) {
+		t.Errorf("first %s, second %s", first.body, again.body)
+	}
+}
+
 func TestIdempotency_Repeats(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()

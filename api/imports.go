@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"time"
 
 	"github.com/gridhook/gridhook/api/importer"
 	"github.com/gridhook/gridhook/api/rest"
@@ -18,9 +19,13 @@ func (importInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 }
 
 func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) (wire.Imported, error) {
+	return s.importBody(ctx, c.Body, c.Now)
+}
+
+func (s *server) importBody(ctx context.Context, body []byte, now time.Time) (wire.Imported, error) {
 	return importer.Import(ctx, importer.Deps{
 		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
 		Placer: s.placer, ChooseTariff: chooseTariff, SetEvents: s.setEvents,
 		NewSettings: newSettings, Configure: s.configure, ConfigureSource: s.setSource, CheckSecret: checkSecret, NewSecret: s.newSecret,
-	}, c.Body, c.Now)
+	}, body, now)
 }

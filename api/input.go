@@ -32,6 +32,7 @@ func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Oper
 		setDefaults(in)
 		given := len(c.Body) > 0 && (body.Required() || string(c.Body) != "{}")
 		switch {
+		case body == rest.BodyXML: // the operation reads it
 		case !given && body.Required():
 			c.Wrong.Addf("body", "is required")
 			return nil, c.Wrong.Err()

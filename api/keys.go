@@ -57,12 +57,9 @@ func (s *server) listKeys(_ context.Context, _ *rest.Call, in *wire.Organization
 // keyRef returns the reference of a key by its identifier. Identifiers of keys are unique
 // across organizations.
 func (s *server) keyRef(id string) (storage.Ref, error) {
-	ref := storage.Ref{Kind: storage.KindKey, ID: id}
-	err := s.Store.View(func(v storage.View) (err error) {
-		ref.Org, err = v.Owner(storage.KindKey, id)
-		return storage.NotFound(err, ref)
-	})
-	return ref, err
+	owner, err := storage.Query(s.Store, func(v storage.View) (string, error) { return v.Owner(storage.KindKey, id) })
+	ref := storage.Ref{Kind: storage.KindKey, Org: owner, ID: id}
+	return ref, storage.NotFound(err, ref)
 }
 
 func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.Key, error) {
@@ -77,11 +74,7 @@ func (s *server) revokeKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire
 	if err != nil {
 		return wire.Key{}, err
 	}
-	var used storage.Time
-	err = s.Store.View(func(v storage.View) (err error) {
-		used, err = lastUsed(v, &key)
-		return err
-	})
+	used, err := storage.Query(s.Store, func(v storage.View) (storage.Time, error) { return lastUsed(v, &key) })
 	return showKey(&key, used), err
 }
 

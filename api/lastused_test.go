@@ -88,7 +88,7 @@ func (e *env) damage(ref storage.Ref) {
 	log := e.bus.StateLog()
 	was, err := log.Read(e.t.Context(), ref)
 	must(e.t, err)
-	_, err = log.AppendBatch(e.t.Context(), []storage.Write{{Ref: ref, Expect: was.Revision, First: was.First, At: start, Value: []byte(`{"id":7,"keyId":7,"deviceId":7,"planId":7}`)}})
+	_, err = log.AppendBatch(e.t.Context(), []storage.Write{{Ref: ref, Expect: was.Revision, First: was.First, At: start, Value: []byte(`{"id":7,"keyId":7,"deviceId":7,"planId":7,"ratePlanId":"damaged"}`)}})
 	must(e.t, err)
 	must(e.t, e.store.CatchUp(e.t.Context()))
 }

@@ -55,6 +55,9 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
+	e.damage(storage.HomeRef("acme", "home1")) // the count of homes by rate plan would fail
+	e.send(request{url: process + triggerPath, body: `{"ratePlanIds":["damaged"]}`, header: http.Header{rest.KeyHeader: {acme}}}).
+		expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 }
 
 // TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can
@@ -76,16 +79,19 @@ func TestLimits_LiveKeys(t *testing.T) {
 	create("").expect(t, http.StatusConflict, rest.CodeConflict)
 }
 
-// TestLimits_MaxState checks the response at the limit of an organization's stored bytes,
-// and that the use of a key is still recorded.
+// TestLimits_MaxState checks the response at the limit of an organization's stored bytes to
+// a creation and to an update that grows, and that the use of a key is still recorded.
 func TestLimits_MaxState(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
+	id := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/a"}`).ok(t)["id"].(string)
 	e.store.SetMaxState(1)
-	refused := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/a"}`)
-	refused.expect(t, http.StatusConflict, rest.CodeConflict)
-	if !strings.Contains(string(refused.body), "max-state: 1 bytes of stored records") {
-		t.Errorf("refused with %s", refused.body)
+	for path, body := range map[string]string{"create": `{"url":"https://acme.example/b"}`, id + "/update": `{"description":"a longer description"}`} {
+		refused := e.ask(key, endpointsPath+path, body)
+		refused.expect(t, http.StatusConflict, rest.CodeConflict)
+		if !strings.Contains(string(refused.body), "max-state: 1 bytes of stored records") {
+			t.Errorf("%s is refused with %s", path, refused.body)
+		}
 	}
 	use := &storage.KeyUse{KeyID: "key_1", LastUsedAt: storage.Time{Time: start}, Base: storage.Base{OrganizationID: "acme"}}
 	if r := e.store.Upsert(t.Context(), []storage.Entity{use}); r[0].Err != nil {

@@ -1,12 +1,14 @@
 package api
 
 import (
+	_ "embed"
 	"encoding/json"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/schema"
@@ -29,6 +31,7 @@ var groups = []struct{ name, description string }{
 	{groupEndpoints, "Destinations of webhooks, and their signatures."},
 	{groupSchedules, "Automatic triggers."},
 	{groupChannels, "Where people hear of failing endpoints, failed triggers and near quotas."},
+	{groupLinks, "Links that open the console without a sign-in."},
 	{groupHomes, "Prices, bills, savings and solar of a home, and its heating and cooling devices."},
 	{groupOnboarding, "Supported areas, and the onboarding of homes."},
 	{groupFeedback, "Messages to the operator."},
@@ -151,19 +154,39 @@ func parameters(r *rest.Route) (all []object) {
 	return all
 }
 
+// Example request bodies by operation, and the examples of imports. The tests send each.
+var (
+	//go:embed reference/examples.json
+	examplesJSON []byte
+	//go:embed reference/import.ndjson
+	importExample string
+	//go:embed reference/greenbutton.xml
+	greenButtonExample string
+
+	examples = sync.OnceValue(func() (all map[string]json.RawMessage) {
+		if err := json.Unmarshal(examplesJSON, &all); err != nil {
+			panic("api: " + err.Error()) // a test reads the examples
+		}
+		return all
+	})
+)
+
 // body describes an operation's request body.
 func (d *document) body(r *rest.Route) object {
 	content := object{}
-	if text, ok := examples[r.Name]; ok && r.Body == rest.BodyLines {
-		content["example"] = text
-	} else if ok {
-		content["example"] = json.RawMessage(text)
-	}
 	body := object{"required": r.Body.Required(), "content": object{r.Body.MediaType(): content}}
 	if r.Body == rest.BodyLines {
 		body["description"] = "One JSON object a line."
-		content["schema"] = d.lines(r)
+		content["example"], content["schema"] = importExample, d.lines(r)
 		return body
+	}
+	if r.Body == rest.BodyXML {
+		body["description"] = "The header Content-Encoding may be gzip."
+		content["example"], content["schema"] = greenButtonExample, object{"type": "string"}
+		return body
+	}
+	if example, ok := examples()[r.Name]; ok {
+		content["example"] = example
 	}
 	in := d.types.Of(r.In, schema.Request)
 	in.SetDefaults(r.Default)

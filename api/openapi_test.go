@@ -174,8 +174,14 @@ func TestOpenAPI_Complete(t *testing.T) {
 	d, err := theDocument()
 	must(t, err)
 	refs(t, d, d.root)
-	seen := map[string]bool{}
+	described, seen := map[any]bool{}, map[string]bool{}
+	for _, tag := range asList(d.root["tags"]) {
+		described[tag.(map[string]any)["name"]] = true
+	}
 	for _, r := range api.Routes() {
+		if !described[r.Group] {
+			t.Errorf("%s is in the group %q, which has no tag", r.Path, r.Group)
+		}
 		o := d.at("#/paths/" + strings.ReplaceAll(r.Path, "/", "~1") + "/post")
 		if o == nil || o["operationId"] != r.Name || seen[r.Name] || r.Summary == "" || r.Group == "" {
 			t.Errorf("%s is documented as %v", r.Path, o["operationId"])

@@ -23,7 +23,7 @@ func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldE
 	if !ok || !alone {
 		return
 	}
-	plan.Tariff = chosen.URDB()
+	plan.Tariff = chosen.URDB
 	if plan.ID == "" {
 		plan.ID = chosen.ID
 	}

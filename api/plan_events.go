@@ -46,10 +46,8 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 }
 
 func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
-	var all storage.PlanEvents
-	err := s.Store.View(func(v storage.View) (err error) {
-		all, err = storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
-		return err
+	all, err := storage.Query(s.Store, func(v storage.View) (storage.PlanEvents, error) {
+		return storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
 	})
 	return wire.PlanEventList{Data: all.Events}, err
 }

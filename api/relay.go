@@ -140,15 +140,15 @@ func (l *relayStream) allowed() bool {
 		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))
 		return err == nil && key.Live(s.Now()) && key.Role.Includes(storage.RoleOperate)
 	}
-	suspended := true
-	key, err := storage.Get[storage.Key](s.Store, c.Key.Ref())
-	if err == nil {
-		err = s.Store.View(func(v storage.View) (err error) {
-			suspended, err = storage.IsSuspended(v, key.OrganizationID)
-			return err
-		})
-	}
-	return err == nil && !suspended && key.Live(s.Now())
+	allowed, err := storage.Query(s.Store, func(v storage.View) (bool, error) {
+		key, _, err := storage.Read[storage.Key](v, c.Key.Ref())
+		if err != nil || !key.Live(s.Now()) {
+			return false, err
+		}
+		suspended, err := storage.IsSuspended(v, key.OrganizationID)
+		return !suspended, err
+	})
+	return err == nil && allowed
 }
 
 // relayClients counts the clients that listen, by organization.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -105,15 +106,11 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 }
 
 // replaying reports whether an endpoint has an incomplete replay other than but.
-func (s *server) replaying(org, endpointID, but string) (going bool, err error) {
-	err = s.Store.View(func(v storage.View) error {
-		list, err := storage.ReadList[storage.Replay](v, storage.KindReplay, org, "", v.Count(storage.KindReplay, org))
-		going = slices.ContainsFunc(list, func(r storage.Replay) bool {
-			return r.EndpointID == endpointID && r.Status != storage.ReplayCompleted && r.ID != but
-		})
-		return err
-	})
-	return going, err
+func (s *server) replaying(org, endpointID, but string) (bool, error) {
+	list, err := storage.List[storage.Replay](s.Store, storage.KindReplay, org, "", math.MaxInt)
+	return slices.ContainsFunc(list, func(r storage.Replay) bool {
+		return r.EndpointID == endpointID && r.Status != storage.ReplayCompleted && r.ID != but
+	}), err
 }
 
 func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.Replay, error) {

@@ -180,13 +180,12 @@ func TestRequests_Metrics(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"gridhook_http_requests_total 200 /v1/homes/{id}/price_signal":                 1,
-		"gridhook_http_requests_total 400 /v1/homes/{id}/price_signal":                 1,
-		"gridhook_http_requests_total 404 unmatched":                                   1,
-		"gridhook_http_requests_total 200 /v1/webhook/price_signal/trigger":            0,
-		"gridhook_http_request_duration_seconds /v1/homes/{id}/price_signal":           2,
-		"gridhook_http_request_duration_seconds /v1/webhook/price_signal/trigger/list": 0,
-		"gridhook_http_requests_in_flight":                                             0,
+		"gridhook_http_requests_total 200 /v1/homes/{id}/price_signal":      1,
+		"gridhook_http_requests_total 400 /v1/homes/{id}/price_signal":      1,
+		"gridhook_http_requests_total 404 unmatched":                        1,
+		"gridhook_http_requests_total 200 /v1/webhook/price_signal/trigger": 0,
+		"gridhook_http_request_duration_seconds":                            3,
+		"gridhook_http_requests_in_flight":                                  0,
 	} {
 		if got, ok := counted[name]; !ok || got != want {
 			t.Errorf("%s is %v (%v), want %v", name, got, ok, want)

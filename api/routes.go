@@ -67,6 +67,11 @@ func (s *server) webhookRoutes() []rest.Route {
 				"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 		}, (*server).listDeliveries),
 		do(s, rest.Route{
+			Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true,
+			Summary:     "Get the deliveries of the last 24 hours by hour",
+			Description: "A delivery counts in the hour of its trigger. Without an organization, an operator key gets the sums over all organizations.",
+		}, (*server).deliveryHistory),
+		do(s, rest.Route{
 			Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Scope: storage.ScopeRead,
 			Summary:     "Get a delivery with all its attempts",
 			Description: "The identifier is the webhook-id of the delivery.",

@@ -63,6 +63,12 @@ func (s *server) ownedHomeRoutes() []rest.Route {
 			Description: "Changes the given fields. The next price signal of the home uses them.",
 		}, (*server).updateHome),
 		do(s, rest.Route{
+			Path: "/v1/admin/homes/{id}/import_green_button", Name: "importGreenButton", Role: storage.RoleOperate, Body: rest.BodyXML,
+			Summary: "Import a home's metered energy from a Green Button file",
+			Description: "The file is an Atom feed of ESPI, as utilities offer it for download, of at most 64 MiB. Its months replace the " +
+				"stored months of the home's measured load, unless more of their hours are missing. The readings are not stored.",
+		}, (*server).importGreenButton),
+		do(s, rest.Route{
 			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
 			Summary: "Delete a home with its solar, usage, measured load and onboarding",
 		}, (*server).deleteHome),
@@ -91,6 +97,10 @@ func (s *server) planRoutes() []rest.Route {
 				"Importing the same lines again changes nothing.",
 		}, (*server).importLines),
 		do(s, rest.Route{Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead, Summary: "List the submitted feedback"}, (*server).listFeedback),
+		do(s, rest.Route{
+			Path: "/v1/admin/feedback/{id}/delete", Name: "deleteFeedback", Role: storage.RoleOperate,
+			Summary: "Erase a submission of feedback",
+		}, (*server).deleteFeedback),
 	}
 }
 

@@ -30,12 +30,8 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
 		input.Place = place.Climate()
 	}
-	input.Prices = func(w pricing.Window) (prices []float64, err error) {
-		err = s.Store.View(func(v storage.View) error {
-			prices, err = s.Pricer.HomePrices(v, &home, w)
-			return err
-		})
-		return prices, err
+	input.Prices = func(w pricing.Window) ([]float64, error) {
+		return storage.Query(s.Store, func(v storage.View) ([]float64, error) { return s.Pricer.HomePrices(v, &home, w) })
 	}
 	result, err := s.estimate(ctx, c, input)
 	if err == nil {
@@ -66,10 +62,7 @@ func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input
 		return savings.Result{}, err
 	}
 	defer done()
-	err = s.Store.View(func(v storage.View) (err error) {
-		input.Devices, err = devicesOf(v, c.Org, c.ID)
-		return err
-	})
+	input.Devices, err = storage.Query(s.Store, func(v storage.View) ([]savings.Device, error) { return devicesOf(v, c.Org, c.ID) })
 	if err != nil {
 		return savings.Result{}, err
 	}

@@ -16,11 +16,11 @@ func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarIn
 	if err := c.Wrong.With(solar.Validate()); err != nil {
 		return storage.Home{}, err
 	}
-	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, in.HomeID))
-	if err != nil {
-		return home, err
-	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
+		home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, in.HomeID))
+		if err != nil {
+			return home, err
+		}
 		return home, s.replace(ctx, &solar)
 	})
 }

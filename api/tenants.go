@@ -27,7 +27,8 @@ func (s *server) tenantRoutes() []rest.Route {
 			Path: "/v1/admin/organizations/{id}/delete", Name: "deleteOrganization", Role: storage.RoleAdmin,
 			Summary: "Delete an organization and erase its records",
 			Description: "At once its keys are refused, and nothing of it can be read or sent. The response is a receipt. " +
-				"A large organization takes several requests: repeat the request until complete is true.",
+				"A large organization takes several requests: repeat the request until complete is true. " +
+				"Feedback belongs to the operator and stays: the first receipt lists submissions that may be about the organization.",
 		}, (*server).deleteOrganization),
 	}
 }
@@ -38,8 +39,12 @@ func (s *server) deleteOrganization(ctx context.Context, c *rest.Call, in *wire.
 	if err := c.Wrong.Err(); err != nil {
 		return wire.ErasedOrganization{}, err
 	}
+	feedback, err := s.feedbackAbout(ctx, c.ID)
+	if err != nil {
+		return wire.ErasedOrganization{}, err
+	}
 	e, err := s.Store.EraseOrganization(ctx, c.ID)
-	return wire.ErasedOrganization{ID: c.ID, Deleted: err == nil, Complete: e.Complete, Records: e.Records, ErasedBy: storage.Time{Time: e.By}}, err
+	return wire.ErasedOrganization{ID: c.ID, Deleted: err == nil, Complete: e.Complete, Records: e.Records, ErasedBy: storage.Time{Time: e.By}, Feedback: feedback}, err
 }
 
 func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.ExportInput) (page wire.Page[json.RawMessage], err error) {

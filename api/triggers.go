@@ -51,6 +51,9 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 			return wire.AcceptedTrigger{}, err
 		}
 	}
+	if err := s.Triggers.Admit(ctx, t); err != nil {
+		return wire.AcceptedTrigger{}, err
+	}
 	err = s.Store.View(func(v storage.View) error {
 		t.Revision = v.Revision()
 		t.Homes, err = countHomes(v, &t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/client"
@@ -62,6 +63,7 @@ func TestClient_CoversAPI(t *testing.T) {
 		"getPlan":                    {ofOrg{}, client.Plan{}},
 		"deletePlan":                 {ofOrg{}, deleted{}},
 		"import":                     {none{}, client.Imported{}},
+		"importGreenButton":          {none{}, client.GreenButtonImport{}},
 		"triggerPriceSignalWebhooks": {client.TriggerRequest{}, client.Accepted{}},
 		"getTrigger":                 {none{}, events.Progress{}},
 		"listTriggers":               {none{}, page[events.Progress]{}},
@@ -149,4 +151,14 @@ func fields(t reflect.Type) []string {
 		}
 	}
 	return names
+}
+
+// A client waits longer than a server takes for its longest operation.
+func TestClient_Timeout(t *testing.T) {
+	const answering = 5 * time.Second
+	for _, route := range api.Routes() {
+		if least := max(route.Timeout, 25*time.Second) + answering; client.DefaultHTTP.Timeout < least {
+			t.Errorf("the client waits %s for %s, want at least %s", client.DefaultHTTP.Timeout, route.Name, least)
+		}
+	}
 }

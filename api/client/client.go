@@ -27,12 +27,9 @@ const (
 // page of deliveries are well below it.
 const maxResponse = 32 << 20
 
-// defaultHTTP times out a little later than the server's operations. testHTTP times out
-// later than the server's test of an endpoint.
-var (
-	defaultHTTP = &http.Client{Timeout: 35 * time.Second}
-	testHTTP    = &http.Client{Timeout: 75 * time.Second}
-)
+// defaultHTTP times out a little later than the longest operations of a server: the test
+// of an endpoint and the check of a source.
+var defaultHTTP = &http.Client{Timeout: 80 * time.Second}
 
 // Client calls one server. It is safe for concurrent use as long as its fields do not
 // change.
@@ -45,7 +42,7 @@ type Client struct {
 	// operation of partners needs it. With an API key, it defaults to the key's own
 	// organization. A channel partner may name a child organization.
 	Organization string
-	// HTTP sends the requests. If nil, the timeout is 35 s.
+	// HTTP sends the requests. If nil, the timeout is 80 s.
 	HTTP *http.Client
 }
 

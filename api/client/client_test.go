@@ -116,6 +116,10 @@ func TestOperations(t *testing.T) {
 			_, err := c.Import(ctx, strings.NewReader("{}\n{}\n"))
 			return err
 		}, "/v1/admin/import", "{}\n{}\n"},
+		{"import Green Button", func(ctx context.Context, c *client.Client) error {
+			_, err := c.ImportGreenButton(ctx, "h", strings.NewReader("<feed/>"))
+			return err
+		}, "/v1/admin/homes/h/import_green_button", "<feed/>"},
 		{"trigger", func(ctx context.Context, c *client.Client) error {
 			_, err := c.Trigger(ctx, client.TriggerRequest{StartTime: &start, EndTime: &start})
 			return err

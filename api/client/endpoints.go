@@ -108,11 +108,7 @@ func (c *Client) RotateSecret(ctx context.Context, id string) (Endpoint, error) 
 
 // TestEndpoint sends a single webhook.test to the endpoint and returns the outcome.
 func (c *Client) TestEndpoint(ctx context.Context, id string) (events.Delivery, error) {
-	patient := *c
-	if patient.HTTP == nil {
-		patient.HTTP = testHTTP
-	}
-	return call[events.Delivery](ctx, &patient, endpointPath(id, "test"), nothing)
+	return call[events.Delivery](ctx, c, endpointPath(id, "test"), nothing)
 }
 
 func endpointPath(id, operation string) string {

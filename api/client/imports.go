@@ -19,6 +19,15 @@ type ImportedSecret = wire.ImportedSecret
 // ImportError is a rejected line with the reason.
 type ImportError = wire.ImportError
 
+// GreenButtonImport is the outcome of a Green Button file.
+type GreenButtonImport = wire.GreenButtonImport
+
+// ImportGreenButton stores the measured load of a home of the client's Organization from a
+// Green Button file. Operator only.
+func (c *Client) ImportGreenButton(ctx context.Context, homeID string, xml io.Reader) (GreenButtonImport, error) {
+	return send[GreenButtonImport](ctx, c, "/v1/admin/homes/"+segment(homeID)+"/import_green_button", "application/xml", xml)
+}
+
 // Import creates or replaces many resources at once. Operator only. The input is NDJSON,
 // one resource a line, at most MaxImport bytes. The server stores the correct lines and
 // reports the wrong lines. Importing the same input again changes nothing.

@@ -163,7 +163,7 @@ func baseOf(t *testing.T) string {
 }
 
 // The page and its modules name only files that the console serves, and every module is
-// used.
+// used. All together stay small.
 func TestAssets_Complete(t *testing.T) {
 	files, err := load(embedded, Partner, wire.Enums())
 	if err != nil {
@@ -196,10 +196,15 @@ func TestAssets_Complete(t *testing.T) {
 		}
 	}
 	visit(Root)
-	for at := range files {
-		if !reached[at] {
+	size := 0
+	for at, f := range files {
+		if size += len(f.body); !reached[at] {
 			t.Errorf("%s is served and not named", at)
 		}
+	}
+	const most = 250_000
+	if size > most {
+		t.Errorf("the console has %d bytes, more than %d", size, most)
 	}
 }
 

@@ -155,6 +155,7 @@ const identifiers = {
   "/v1/admin/keys/": async (w) => (await w.newKey()).keyId,
   "/v1/admin/operator_keys/": async (w) => (await w.operate("/v1/admin/operator_keys/create", { name: "gone", role: "read" })).keyId,
   "/v1/admin/homes/": async (w) => (await w.operate("/v1/admin/homes/create", { organizationId: "acme" })).id,
+  "/v1/admin/homes/{id}/import_green_button": () => "home_1",
   "/v1/admin/plans/": async (w) => {
     await w.import(`{"resource":"ratePlan","id":"plan_2","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`);
     return "plan_2";
@@ -171,6 +172,10 @@ const identifiers = {
   "/v1/admin/market_series/": async (w) => {
     await w.import(`{"resource":"marketSeries","node":"GONE","market":"REAL_TIME","startTime":"2026-07-01T00:00:00Z","prices":[0.02]}`);
     return "REAL_TIME--GONE";
+  },
+  "/v1/admin/feedback/": async (w) => {
+    const { data } = await w.operate("/v1/admin/feedback/list", {}); // submissions have a rate limit
+    return (data[0] ?? (await w.operate("/v1/feedback", { feedback_type: "bug", summary: "s", message: "m" }))).feedback_id;
   },
   "/v1/admin/utilities/": async (w) => {
     await w.import(`{"resource":"utility","eiaId":1,"name":"One"}`);

@@ -193,24 +193,13 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 // storeOnce returns the lines whose entities have changed since they were read. After the
 // last try it reports them instead.
 func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) (changed []*pending, err error) {
-	var good []*pending
-	var entities []storage.Entity
-	var revision uint64
-	err = im.Store.View(func(v storage.View) error {
-		revision = v.Revision()
-		for _, l := range lines {
-			ok, err := im.prepare(v, l)
-			if err != nil {
-				return err
-			}
-			if ok {
-				good, entities = append(good, l), append(entities, l.entity)
-			}
-		}
-		return nil
-	})
+	good, revision, err := im.prepareAll(lines)
 	if err != nil {
 		return nil, err
+	}
+	entities := make([]storage.Entity, len(good))
+	for i, l := range good {
+		entities[i] = l.entity
 	}
 	for i, result := range im.Store.UpsertFrom(ctx, revision, entities) {
 		if errors.Is(result.Err, storage.ErrConflict) && !last {
@@ -222,6 +211,25 @@ func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) 
 		}
 	}
 	return changed, nil
+}
+
+// prepareAll prepares lines in one view. It returns the lines that can be stored, and the
+// revision of the view.
+func (im *importer) prepareAll(lines []*pending) (good []*pending, revision uint64, err error) {
+	err = im.Store.View(func(v storage.View) error {
+		revision = v.Revision()
+		for _, l := range lines {
+			ok, err := im.prepare(v, l)
+			if err != nil {
+				return err
+			}
+			if ok {
+				good = append(good, l)
+			}
+		}
+		return nil
+	})
+	return good, revision, err
 }
 
 // prepare builds the line's entity and reports whether the line can be stored. If the

@@ -53,13 +53,22 @@ func (im *importer) storePrices(ctx context.Context, lines []*pending) error {
 
 // storeParts checks lines and stores the correct lines, one entity at a time.
 func (im *importer) storeParts(lines []*pending, store func(storage.Ref, []*pending) ([]storage.Change, error)) error {
-	wholes, err := im.wholes(lines)
+	good, _, err := im.prepareAll(lines)
 	if err != nil {
 		return err
 	}
-	for _, whole := range wholes {
-		changes, err := store(whole[0].entity.Ref(), whole)
-		for i, l := range whole {
+	var order []storage.Ref
+	parts := map[storage.Ref][]*pending{}
+	for _, l := range good {
+		ref := l.entity.Ref()
+		if parts[ref] == nil {
+			order = append(order, ref)
+		}
+		parts[ref] = append(parts[ref], l)
+	}
+	for _, ref := range order {
+		changes, err := store(ref, parts[ref])
+		for i, l := range parts[ref] {
 			result := storage.UpsertResult{Err: err}
 			if err == nil {
 				result.Change = changes[i]
@@ -73,30 +82,4 @@ func (im *importer) storeParts(lines []*pending, store func(storage.Ref, []*pend
 		}
 	}
 	return nil
-}
-
-// wholes groups the correct lines by entity.
-func (im *importer) wholes(lines []*pending) (wholes [][]*pending, err error) {
-	place := map[storage.Ref]int{}
-	err = im.Store.View(func(v storage.View) error {
-		for _, l := range lines {
-			ok, err := im.prepare(v, l)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			ref := l.entity.Ref()
-			at, known := place[ref]
-			if !known {
-				at = len(wholes)
-				place[ref] = at
-				wholes = append(wholes, nil)
-			}
-			wholes[at] = append(wholes[at], l)
-		}
-		return nil
-	})
-	return wholes, err
 }

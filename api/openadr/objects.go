@@ -239,7 +239,7 @@ func (s *server) create(k *kind, r *request) (any, error) {
 	err := s.Store.Create(r.Context(), &o)
 	if errors.Is(err, storage.ErrExists) {
 		fresh := o
-		o, err = storage.Update(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
+		o, err = storage.UpdateWithin(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
 			if !was.Removed {
 				return conflict("There is one already.")
 			}
@@ -284,7 +284,7 @@ func (s *server) update(k *kind, r *request) (any, error) {
 	if err := k.decode(s, r, &o); err != nil {
 		return nil, err
 	}
-	o, err = storage.Update(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
+	o, err = storage.UpdateWithin(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
 		if was.Removed {
 			return errGone
 		}

@@ -107,11 +107,7 @@ func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *re
 
 // checkProgram adds a field error if the program does not exist.
 func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error {
-	exists := false
-	err := s.Store.View(func(v storage.View) (err error) {
-		exists, err = s.isProgram(v, r.caller.OrganizationID, id)
-		return err
-	})
+	exists, err := storage.Query(s.Store, func(v storage.View) (bool, error) { return s.isProgram(v, r.caller.OrganizationID, id) })
 	p.Check(exists, "programID", "names no program")
 	return err
 }

@@ -26,10 +26,12 @@ type Connections struct {
 const headerSlack = 4 << 10
 
 // NewHTTPServer returns an http.Server with timeouts and limits against slow or abusive
-// clients.
+// clients. Its listener is from Listen.
 func NewHTTPServer(handler http.Handler, c Connections, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           markHandled(handler),
+		ConnContext:       withConn,
+		ConnState:         markIdle,
 		ReadHeaderTimeout: Positive(c.HeaderTimeout, 5*time.Second),
 		ReadTimeout:       Positive(c.ReadTimeout, 15*time.Second),
 		WriteTimeout:      Positive(c.WriteTimeout, 30*time.Second),

@@ -10,11 +10,12 @@ import (
 // unmatched begins the operation label of requests that match no operation.
 const unmatched = "unmatched"
 
-// metrics measures requests by operation. The label is the path's template. An identifier
-// is never a label.
+// metrics counts requests by operation. The label is the path's template. An identifier
+// is never a label. The duration has no such label: with it, the buckets of all operations
+// were most of a process's series. The log has the duration of each request.
 type metrics struct {
 	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
+	duration prometheus.Histogram
 	inFlight prometheus.Gauge
 	// unaudited counts changes without an entry in the audit log.
 	unaudited prometheus.Counter
@@ -27,13 +28,12 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_total",
 			Help: "HTTP requests by operation and status code.",
 		}, []string{"operation", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
-			Help:                        "Duration of HTTP requests by operation, in seconds.",
+			Help:                        "Duration of HTTP requests, in seconds.",
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
-			// Few buckets, because each operation has them.
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10},
-		}, []string{"operation"}),
+		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",
 			Help: "HTTP requests in progress.",
@@ -49,9 +49,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// prepare creates an operation's metrics, so that they read 0 before the first request.
+// prepare creates an operation's counter, so that it reads 0 before the first request.
 func (m *metrics) prepare(operation string) {
-	m.duration.WithLabelValues(operation)
 	if !strings.HasPrefix(operation, unmatched) {
 		m.requests.WithLabelValues(operation, "200")
 	}
@@ -60,10 +59,9 @@ func (m *metrics) prepare(operation string) {
 // observe measures a request. The label of an operation is its template.
 func (m *metrics) observe(operation string, o *outcome) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(o.status)).Inc()
-	duration := m.duration.WithLabelValues(operation)
 	if o.trace == "" {
-		duration.Observe(o.took.Seconds())
+		m.duration.Observe(o.took.Seconds())
 		return
 	}
-	duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
+	m.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(o.took.Seconds(), prometheus.Labels{"trace_id": o.trace})
 }

@@ -9,6 +9,9 @@ type Options struct {
 	MaxBody int64
 	// MaxImportBody is the maximum size of an import in bytes, by default 16 MiB.
 	MaxImportBody int64
+	// MaxXMLBody is the maximum size of an XML body in bytes, by default 64 MiB. A year of
+	// quarter hours of Green Button takes 8 to 25 MB. Operations read XML in pieces.
+	MaxXMLBody int64
 	// MaxDepth is the maximum nesting depth of JSON, by default 32.
 	MaxDepth int
 	// Rate and Burst limit the requests of a key. The defaults are 100 a second and a
@@ -44,6 +47,7 @@ type Options struct {
 func (o Options) WithDefaults() Options {
 	o.MaxBody = Positive(o.MaxBody, 1<<20)
 	o.MaxImportBody = Positive(o.MaxImportBody, 16<<20)
+	o.MaxXMLBody = Positive(o.MaxXMLBody, 64<<20)
 	o.MaxDepth = Positive(o.MaxDepth, 32)
 	o.Rate = Positive(o.Rate, 100)
 	o.Burst = Positive(o.Burst, 200)

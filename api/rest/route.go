@@ -23,6 +23,9 @@ const (
 	BodyRequired
 	// BodyLines is NDJSON, one JSON object a line.
 	BodyLines
+	// BodyXML is an XML document, which the operation reads from Call.Text. The document
+	// names no organization, so that the header OrganizationHeader must.
+	BodyXML
 )
 
 // Required reports whether a body is required.
@@ -30,10 +33,14 @@ func (b Body) Required() bool { return b >= BodyRequired }
 
 // MediaType returns the required Content-Type of a body.
 func (b Body) MediaType() string {
-	if b == BodyLines {
+	switch b {
+	case BodyLines:
 		return linesType
+	case BodyXML:
+		return xmlType
+	default:
+		return "application/json"
 	}
-	return "application/json"
 }
 
 // Operation checks a call's body and runs the operation. It returns the wrong fields of
@@ -98,7 +105,7 @@ type Route struct {
 }
 
 // ForOrganization reports whether the operation acts for an organization.
-func (r *Route) ForOrganization() bool { return !r.Operator && !r.Open }
+func (r *Route) ForOrganization() bool { return (!r.Operator || r.Body == BodyXML) && !r.Open }
 
 // ResponseType returns the Content-Type of the operation's response.
 func (r *Route) ResponseType() string {

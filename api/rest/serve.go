@@ -59,7 +59,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	if err := s.admit(c, route); err != nil {
 		return nil, err
 	}
-	if c.Body, err = readBody(r, route); err != nil {
+	if route.Body == BodyXML {
+		c.Text, err = s.textBody(w, r)
+	} else {
+		c.Body, err = readBody(r, route)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.Change = route.change()
@@ -142,8 +147,12 @@ func pathID(r *http.Request) string {
 // refused immediately.
 func (s *Server) limitBody(w http.ResponseWriter, r *http.Request, route *Route) error {
 	limit := s.Options.MaxBody
-	if route.Body == BodyLines {
+	switch route.Body {
+	case BodyLines:
 		limit = s.Options.MaxImportBody
+	case BodyXML:
+		limit = s.Options.MaxXMLBody
+	default:
 	}
 	if r.ContentLength > limit {
 		return errTooLarge(limit)

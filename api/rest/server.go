@@ -71,6 +71,8 @@ type Call struct {
 	ID string
 	// Body is the request's JSON as sent. It is nil if there is no body.
 	Body []byte
+	// Text is the body of an operation that takes XML, nil for every other operation.
+	Text *Text
 	// Wrong has the wrong fields that were found so far.
 	Wrong FieldErrors
 	// IdempotencyKey is empty if the request has no key or the operation ignores the key.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -9,6 +10,11 @@ type AcceptedRetry struct {
 	ID        string       `json:"id" doc:"The identifier of the delivery." example:"msg_5d0c1f2a9b"`
 	Status    string       `json:"status" doc:"ACCEPTED." example:"ACCEPTED"`
 	CreatedAt storage.Time `json:"createdAt"`
+}
+
+// DeliveryHistory is the history of deliveries.
+type DeliveryHistory struct {
+	Hours []events.HistoryHour `json:"hours" doc:"24 hours, the oldest first. The last one is the present hour."`
 }
 
 // BodySource says how the body of a delivery's request was made.

@@ -15,6 +15,13 @@ type Imported struct {
 	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets that the service generated for new endpoints. Only this response contains them."`
 }
 
+// GreenButtonImport is the outcome of a home's Green Button file.
+type GreenButtonImport struct {
+	Change   storage.Change          `json:"change" doc:"The effect on the home's measured load."`
+	Months   []storage.MeasuredMonth `json:"months" doc:"The newest 13 months of the file, with the hours that have no readings."`
+	Warnings []string                `json:"warnings" example:"[\"2026-06 lacks 1.5 hours of readings; a month that lacks more than 72 hours is not used\"]"`
+}
+
 // ImportError is a rejected line with the reason.
 type ImportError struct {
 	Line     int                  `json:"line" doc:"The number of the line, from 1." example:"4"`

@@ -26,6 +26,8 @@ type ErasedOrganization struct {
 	// Records counts by kind.
 	Records  map[storage.Kind]int `json:"records" doc:"The number of records that this request erased, by kind." example:"{\"home\": 1200, \"key\": 3}"`
 	ErasedBy storage.Time         `json:"erasedBy,omitzero" doc:"When the last trigger and receipt have passed their retention. Absent until complete. The identifier is free again afterwards."`
+	// Feedback is in the receipt of the first request only.
+	Feedback []string `json:"feedback,omitempty" doc:"The submissions of feedback whose text has the organization's identifier or name, or the host of an endpoint. They are not erased: see deleteFeedback." example:"[\"fb_01JZ2E6K8M0000000000000000\"]"`
 }
 
 // ExportInput requests a page of an export.

@@ -46,6 +46,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.Scope]():                 texts(storage.Scopes()),
 	reflect.TypeFor[storage.ChannelKind]():           texts(storage.ChannelKinds()),
 	reflect.TypeFor[storage.Role]():                  texts(storage.Roles()),
+	reflect.TypeFor[storage.Change]():                {string(storage.Created), string(storage.Updated), string(storage.Unchanged)},
 	reflect.TypeFor[storage.DeliveryMode]():          {"always", "onChange"},
 	reflect.TypeFor[storage.SignalFormat]():          texts(storage.SignalFormats()),
 	reflect.TypeFor[storage.Compression]():           texts(storage.Compressions()),

@@ -38,7 +38,7 @@ export const choices = (values, words) => values.map((value) => [value, words[va
  * form is a form that submits by script. It shows a problem beside the fields that the
  * problem names, and other errors at the top.
  */
-export function form({ submit, action, fields, label, extra = [] }) {
+export function form({ submit, action, fields, label = action, extra = [] }) {
   const problem = problemBox();
   const press = h("button", { type: "submit", class: "primary" }, action);
   const element = h("form", { novalidate: true, "aria-label": label, on: { submit: onSubmit } },

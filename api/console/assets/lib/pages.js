@@ -22,6 +22,7 @@ export function pages({ label, table, load, signal }) {
   let cursors = [""];
   let next = null;
   let asked = 0;
+  let empty = true;
 
   /** everything fetches all pages. */
   async function everything() {
@@ -45,7 +46,8 @@ export function pages({ label, table, load, signal }) {
       next = page.next;
       table.update(page.data);
       problem.show(null);
-      save.hidden = page.data.length === 0;
+      empty = page.data.length === 0;
+      save.hidden = empty;
       nav.hidden = next === null && cursors.length === 1;
       where.textContent = `Page ${cursors.length}`;
       set(back, cursors.length === 1);
@@ -76,5 +78,7 @@ export function pages({ label, table, load, signal }) {
     },
     /** refresh fetches the page that is shown once more. */
     refresh: show,
+    /** fill is refresh for a list that shows nothing yet, so that nothing moves under a reader. */
+    fill: () => empty && show(),
   };
 }

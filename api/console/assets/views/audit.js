@@ -36,7 +36,7 @@ export function auditView({ session, signal }) {
   list.load();
   return {
     title: "Audit log",
-    element: h("div", {}, h("search", {},
+    element: h("div", {}, h("search", { class: "row" },
       field({ name: "scope", label: "Organization", control: scope }),
       field({ name: "key", label: "Key id", control: key }),
       field({ name: "operation", label: "Operation", control: operation })), list.element),

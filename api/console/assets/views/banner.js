@@ -22,7 +22,7 @@ function themeChoice() {
 function searchBox(session) {
   const control = text({ type: "search", placeholder: "Find by id", "aria-label": "Find a home, message, trigger, endpoint or device by its id" });
   return h("search", {}, h("form", {
-    on: {
+    "aria-label": "Find by id", on: {
       submit: async (event) => {
         event.preventDefault();
         if (!control.value.trim()) return;

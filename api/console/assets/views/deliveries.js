@@ -89,7 +89,7 @@ export function logOf(session, signal, query) {
   list.load();
   const element = h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Deliveries"),
     h("div", { class: "beside" }, field({ name: "outcome", label: "Show", control })), list.element);
-  return { element, refresh: list.refresh };
+  return { element, refresh: list.refresh, fill: list.fill };
 }
 
 /** deliveryDetail shows a delivery and fetches its attempts. changed is called with the new state after a retry. */

@@ -2,7 +2,7 @@
 import { inPath } from "../lib/api.js";
 import { confirm } from "../lib/dialog.js";
 import { busy, button, facts, h, say } from "../lib/dom.js";
-import { duration, instant, plural } from "../lib/format.js";
+import { count, duration, instant, plural } from "../lib/format.js";
 import { lastAnswer, outcomeBadge, took } from "../lib/parts.js";
 import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
@@ -95,9 +95,15 @@ export function endpointView({ session, signal, go }, id) {
   async function setEnabled(enabled) {
     const sure = enabled || await confirm({
       title: "Disable this endpoint?", action: "Disable", danger: true,
-      text: "Gridhook sends nothing to it until you enable it. Triggers skip it, and its waiting retries are dropped.",
+      text: `Gridhook sends nothing to it until you enable it. Triggers skip it, and Gridhook drops its waiting retries: ${await waiting()}.`,
     });
     if (sure) await change({ enabled });
+  }
+
+  /** waiting is the number of deliveries that wait for a retry, as far as one page shows them. */
+  async function waiting() {
+    const { data, next } = await session.client.call("/v1/webhook/deliveries/list", { endpointId: id, outcome: "RETRYING", limit: 1000 });
+    return `${next ? "at least " : ""}${count(data.length)}`;
   }
 
   async function test() {
@@ -132,7 +138,13 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   load();
-  poll({ signal, every: 3000, ask: async () => stand(await call("get")), failed: () => {} }); // load shows the problem
+  poll({
+    signal, every: 3000, failed: () => {}, // load shows the problem
+    ask: async () => {
+      stand(await call("get"));
+      await log.fill();
+    },
+  });
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/endpoints" }, "Endpoints")),
     element: h("div", {}, problem.element, place, result, replay.element, log.element),

@@ -2,60 +2,59 @@
 import { h, s } from "../lib/dom.js";
 import { count, duration, ownZone, plural } from "../lib/format.js";
 import { needsAttention, sum, total } from "../lib/outcomes.js";
+import { poll } from "../lib/poll.js";
+import { problemBox } from "../lib/problem.js";
 
-const hour = 3_600_000;
-const hours = 24;
-
-/** perHour sums the outcomes of triggers by the hour of their creation, oldest first. Pure. */
-export function perHour(triggers, now) {
-  const first = Math.floor(now / hour) - hours + 1;
-  return Array.from({ length: hours }, (_, i) => {
-    const counts = sum(triggers.filter((t) => Math.floor(Date.parse(t.createdAt) / hour) === first + i).map((t) => t.outcomes));
-    return { start: (first + i) * hour, all: total(counts), attention: total(needsAttention(counts)) };
-  });
+/** historyWords sums up a history. Pure. */
+export function historyWords(hours) {
+  const outcomes = sum(hours.map((o) => o.outcomes));
+  const words = `${plural(total(outcomes), "delivery", "deliveries")}, ${count(total(needsAttention(outcomes)))} need attention.`;
+  const completed = hours.reduce((n, o) => n + o.completed, 0);
+  if (completed === 0) return words;
+  const slowest = Math.max(...hours.map((o) => o.slowestSeconds));
+  return `${words} ${plural(completed, "completed trigger")}, the slowest took ${duration(slowest * 1000)}.`;
 }
 
-/** tookWords says how long the completed triggers took, from their creation to their last outcome. Pure. */
-export function tookWords(triggers) {
-  const took = triggers.filter((t) => t.completedAt).map((t) => Date.parse(t.completedAt) - Date.parse(t.createdAt)).sort((a, b) => a - b);
-  if (took.length === 0) return "";
-  return `${plural(took.length, "completed trigger")}: median ${duration(took[Math.floor((took.length - 1) / 2)])}, slowest ${duration(took.at(-1))}.`;
-}
-
-/** historyPart shows the triggers of the last 24 hours. */
-export function historyPart() {
-  const place = h("div");
+/** historyPart shows the history of the organization, or of all organizations. */
+export function historyPart(session, signal, { name, title, every, forOrganization }) {
+  const problem = problemBox();
+  const charts = h("div", { class: "history" });
   const words = h("p", { class: "hint" });
-
-  function update(triggers) {
-    const now = Date.now();
-    const day = triggers.filter((t) => now - Date.parse(t.createdAt) < hours * hour);
-    const bars = perHour(day, now);
-    place.replaceChildren(barsOf(bars));
-    const all = bars.reduce((n, b) => n + b.all, 0);
-    const attention = bars.reduce((n, b) => n + b.attention, 0);
-    words.textContent = `${plural(all, "delivery", "deliveries")}, ${count(attention)} need attention. ${tookWords(day)}`;
-  }
-
-  return {
-    element: h("section", { "aria-labelledby": "history" }, h("h2", { id: "history" }, "Last 24 hours"),
-      h("p", { class: "hint" }, `Deliveries per hour, by the time of their trigger (${ownZone()}).`), place, words),
-    update,
-  };
+  poll({
+    signal, every, failed: problem.show,
+    ask: async () => {
+      const { hours } = await session.client.call("/v1/webhook/deliveries/history", {}, { signal, forOrganization });
+      charts.replaceChildren(
+        bars(hours, "Deliveries per hour", {
+          tone: "good", value: (o) => total(o.outcomes), bad: (o) => total(needsAttention(o.outcomes)), show: count,
+          words: (o) => `${count(total(o.outcomes))}, ${count(total(needsAttention(o.outcomes)))} need attention`,
+        }),
+        bars(hours, "Time of the slowest trigger", {
+          tone: "calm", value: (o) => o.slowestSeconds, bad: () => 0, show: seconds,
+          words: (o) => (o.completed === 0 ? "no completed trigger" : `${seconds(o.slowestSeconds)}, median ${seconds(o.medianSeconds)}`),
+        }));
+      words.textContent = historyWords(hours);
+    },
+  });
+  return h("section", { "aria-labelledby": name }, h("h2", { id: name }, title), problem.element,
+    h("p", { class: "hint" }, `By the hour of the trigger (${ownZone()}).`), charts, words);
 }
 
-function barsOf(bars) {
-  const top = Math.max(1, ...bars.map((b) => b.all));
-  const width = 100 / bars.length;
-  const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  return s("svg", { class: "history", viewBox: "0 0 100 31", preserveAspectRatio: "none", role: "img", "aria-label": `Deliveries per hour: at most ${count(top)}` },
-    s("line", { class: "axis", x1: 0, x2: 100, y1: 30.5, y2: 30.5 }),
-    bars.map((b, i) => {
-      const high = (b.all / top) * 29;
-      const bad = (b.attention / top) * 29;
-      const x = i * width + width * 0.1;
-      return s("g", {}, s("title", {}, `${clock(b.start)}: ${count(b.all)}, ${count(b.attention)} need attention`),
-        s("rect", { class: "bar good", x, width: width * 0.8, y: 30 - high, height: high - bad }),
-        s("rect", { class: "bar bad", x, width: width * 0.8, y: 30 - bad, height: bad }));
-    }));
+const seconds = (s) => duration(s * 1000);
+
+/** bars draws a bar for each hour. Its lower part is what is bad. */
+function bars(hours, title, { tone, value, bad, show, words }) {
+  const top = Math.max(...hours.map(value));
+  const scale = 29 / (top || 1);
+  const width = 100 / hours.length;
+  const clock = (time) => new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const bar = (i, kind, height, below) => s("rect", { class: `bar ${kind}`, x: (i + 0.1) * width, width: 0.8 * width, y: 30 - height - below, height });
+  const name = `${title}, at most ${show(top)}`;
+  return h("figure", {}, h("figcaption", { class: "hint" }, name),
+    s("svg", { viewBox: "0 0 100 31", preserveAspectRatio: "none", role: "img", "aria-label": name },
+      s("line", { class: "axis", x1: 0, x2: 100, y1: 30.5, y2: 30.5 }),
+      hours.map((o, i) => {
+        const low = bad(o) * scale;
+        return s("g", {}, s("title", {}, `${clock(o.startTime)}: ${words(o)}`), bar(i, tone, value(o) * scale - low, low), bar(i, "bad", low, 0));
+      })));
 }

@@ -18,7 +18,9 @@ const aDay = 100;
 
 export function overviewView({ session, signal, operator }) {
   const organization = organizationPart(session, signal);
-  const element = h("div", {}, organization.now, organization.history, operator && usagePart(session, signal), operator && processPart(session, signal), organization.triggers);
+  const history = historyPart(session, signal, { name: "history", title: "Last 24 hours", every: 10_000, forOrganization: true });
+  const fleet = operator && historyPart(session, signal, { name: "fleet", title: "Last 24 hours of all organizations", every: 60_000, forOrganization: false });
+  const element = h("div", {}, organization.now, history, operator && usagePart(session, signal), operator && processPart(session, signal), fleet, organization.triggers);
   return { title: "Overview", element };
 }
 
@@ -30,7 +32,6 @@ function organizationPart(session, signal) {
   const running = tile("Triggers running");
   const retrying = tile("Retrying now", "Deliveries that wait for their next attempt.");
   const attention = tile("Needs attention", "Deliveries that will not arrive by themselves.");
-  const history = historyPart();
   const shares = h("div", { class: "shares" });
   const list = triggersTable();
   let before = null;
@@ -48,7 +49,6 @@ function organizationPart(session, signal) {
       running.set(count(triggers.filter((t) => t.status !== "COMPLETED").length));
       retrying.set(count(counts.RETRYING ?? 0));
       attention.set(count(total(urgent)), outcomeWords(urgent));
-      history.update(triggers);
       shares.replaceChildren(outcomeBar(counts), outcomeWords(counts));
       list.update(triggers.slice(0, recent));
     },
@@ -56,7 +56,6 @@ function organizationPart(session, signal) {
   return {
     now: h("section", { "aria-labelledby": "now" }, h("h2", { id: "now" }, "This organization"), problem.element,
       h("dl", { class: "tiles" }, speed.element, running.element, retrying.element, attention.element)),
-    history: history.element,
     triggers: h("section", { "aria-labelledby": "recent" }, h("h2", { id: "recent" }, "Recent triggers"),
       h("p", { class: "hint" }, `Outcomes of the newest ${recent} triggers.`), shares, list.element),
   };

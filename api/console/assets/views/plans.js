@@ -30,6 +30,18 @@ export function plansView(common) {
   return view;
 }
 
+/** dayOf is a day of a tariff, which is a date as text, or Unix seconds of midnight in UTC or Denver. */
+function dayOf(date) {
+  const seconds = Number(date || NaN);
+  if (Number.isNaN(seconds)) return String(date ?? "").slice(0, 10);
+  return new Date((seconds % 86_400 === 0 ? seconds : seconds - 6 * 3600) * 1000).toISOString().slice(0, 10);
+}
+
+/** versionsOf are the versions of a tariff by the days from which they are in force. */
+const versionsOf = (tariff) => [tariff.items ?? tariff].flat()
+  .map((v) => ({ inForceFrom: dayOf(v.startdate ?? v.effective), name: v.name, source: v.source }))
+  .sort((a, b) => a.inForceFrom.localeCompare(b.inForceFrom));
+
 export function planView({ session, signal, parameters, go }, id) {
   const problem = problemBox();
   const about = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
@@ -49,6 +61,7 @@ export function planView({ session, signal, parameters, go }, id) {
       about.replaceChildren(valuesOf({
         name: plan.name, utility: plan.utility, owner: plan.organizationId ?? "all organizations", createdAt: plan.createdAt, updatedAt: plan.updatedAt,
         ...(plan.parts && { parts: plan.parts }), ...(events.data?.length > 0 && { events: events.data }), ...(own.length > 0 && { sources: own }),
+        ...(tariff && { versions: versionsOf(tariff) }),
       }, 2), tariff && h("details", { class: "figures" }, h("summary", {}, "The tariff"), h("pre", { tabindex: 0, role: "group", "aria-label": "The tariff" }, JSON.stringify(tariff, null, 2))));
       await draw(homes[0]);
     } catch (error) {

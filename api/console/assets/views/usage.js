@@ -15,7 +15,7 @@ export function usagePart(session, signal) {
   const endpoints = tile("Endpoints");
   const waiting = tile("Waiting triggers");
   const deliveries = tile("Deliveries", "In the delivery log.");
-  const records = tile("Stored records", "An estimate.");
+  const records = tile("Stored records", "With the deletions of 30 days.");
   const history = tile("Stored history", "Triggers and receipts.");
   poll({
     signal, every, failed: problem.show,

@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
+
+// Listen wraps a listener for a server of NewHTTPServer. net/http refuses some requests
+// without calling the handler, as plain text. On the listener's connections such a
+// response is an error of the API. A config that is not nil adds TLS.
+func Listen(l net.Listener, config *tls.Config, log *slog.Logger) net.Listener {
+	if config != nil {
+		l = tls.NewListener(l, config)
+	}
+	return listener{l, log}
+}
+
+type listener struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// Accept returns the next connection.
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c, log: l.log}, nil
+}
+
+// conn is a connection that replaces the responses of net/http itself.
+type conn struct {
+	net.Conn
+	log *slog.Logger
+	// handled is set from the call of the handler until the end of its response. Only
+	// net/http itself writes at other times.
+	handled atomic.Bool
+	// plain is the connection below TLS, nil unless the client does not use TLS.
+	plain net.Conn
+}
+
+// Read reads, after the TLS handshake if the connection has TLS.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if t, ok := c.Conn.(*tls.Conn); ok && err != nil && !t.ConnectionState().HandshakeComplete {
+		if wrong, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+			c.plain = wrong.Conn
+		}
+		if !errors.Is(err, io.EOF) {
+			c.log.Warn("TLS handshake failed", "client", c.RemoteAddr(), "error", err)
+		}
+	}
+	return n, err
+}
+
+// Write writes a part of the handler's response, or an error in place of a response of
+// net/http.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.handled.Load() || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
+		return c.Conn.Write(p)
+	}
+	line, _, _ := strings.Cut(string(p), "\r\n")
+	_, status, _ := strings.Cut(line, " ")
+	to := c.Conn
+	if c.plain != nil {
+		to, status = c.plain, "400 the server expects TLS"
+	}
+	_, err := to.Write(refusal(status))
+	return len(p), err
+}
+
+// CloseWrite sends the end of the response. net/http then waits until the client has read
+// the response.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// refusal returns the response for a status of net/http, such as "400 Bad Request:
+// malformed Host header".
+func refusal(status string) []byte {
+	number, text, _ := strings.Cut(status, " ")
+	code, _ := strconv.Atoi(number)
+	p := NewProblem(CodeValidationFailed, "The server cannot process the head of the request: "+text+".", "Correct the request's first line and headers and send it again.")
+	if code == http.StatusRequestHeaderFieldsTooLarge {
+		p.Code = CodePayloadTooLarge
+	}
+	var body, response bytes.Buffer
+	id := storage.NewID("req_", time.Now())
+	_ = Encode(&body, ProblemBody{id, p}) // text always encodes
+	h := responseHeader.Clone()
+	h.Set("X-Request-Id", id)
+	r := http.Response{StatusCode: code, ProtoMajor: 1, ProtoMinor: 1, Header: h, Close: true, ContentLength: int64(body.Len()), Body: io.NopCloser(&body)}
+	_ = r.Write(&response) // writing to a buffer never fails
+	return response.Bytes()
+}
+
+// connKey is the key of a request's conn in its context.
+type connKey struct{}
+
+// withConn adds the connection to the context of its requests.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// markHandled wraps a handler to mark the connection as handled. It sets the request's TLS
+// state, which net/http does not see on a conn.
+func markHandled(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+			c.handled.Store(true)
+			if t, ok := c.Conn.(*tls.Conn); ok {
+				state := t.ConnectionState()
+				r.TLS = &state
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// markIdle ends the mark of markHandled after the response.
+func markIdle(c net.Conn, s http.ConnState) {
+	if c, ok := c.(*conn); ok && s == http.StateIdle {
+		c.handled.Store(false)
+	}
+}

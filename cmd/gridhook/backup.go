@@ -41,6 +41,9 @@ In a folder the name of the file has the time, and --keep deletes the oldest fil
 			if text := g.getenv(recipientEnv); len(to) == 0 && text != "" {
 				to = strings.Split(text, ",")
 			}
+			if err := g.ofOperator("backups"); err != nil {
+				return err
+			}
 			if err := backup.CheckRecipients(to); err != nil {
 				return usagef("%v", err)
 			}

@@ -138,7 +138,7 @@ func (f *billFlags) rate(ctx context.Context, g *globals) (json.RawMessage, erro
 			return nil, err
 		}
 		chosen, _ := catalog.ByID(f.catalog)
-		return chosen.URDB(), nil
+		return chosen.URDB, nil
 	case f.tariff != "":
 		return readFile(f.tariff, g.in)
 	case f.plan != "":

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/eligibility"
@@ -26,7 +27,7 @@ func meterFlags() []bodyFlag {
 		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
 		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
 		{name: "start", field: "start", value: "", help: "first `day` of the file (default a typical year)"},
-		{name: "step", field: "stepMinutes", value: 0, help: "length of the file's steps in `minutes` (default the file is one year)"},
+		{name: "step", field: "stepMinutes", value: span{0, time.Minute}, help: "length of the file's steps, such as 15m (default the file is one year)"},
 		{name: "calendar-year", field: "calendarYear", value: 0, help: "calendar `year` of a typical year's weekdays (default a year in which the plan is in force)"},
 		{name: "solar-kw", field: "solarSystemSizeKw", value: 0.0, help: "size of the solar array in `kW`, in a typical year (default the home's)"},
 		{name: "tilt", field: "tilt", value: usual.Tilt, help: "tilt of the solar modules in `degrees` from the horizontal"},
@@ -124,7 +125,7 @@ func readMeter(file string, in io.Reader) (value any, err error) {
 		return nil, err
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
-		value, err = readUsage(text)
+		value, err = readUsage(bytes.NewReader(text))
 	} else {
 		value, err = numbers(text)
 	}
@@ -135,7 +136,7 @@ func readMeter(file string, in io.Reader) (value any, err error) {
 }
 
 // readUsage reads a Green Button file without gaps.
-func readUsage(text []byte) (*greenbutton.Usage, error) {
+func readUsage(text io.Reader) (*greenbutton.Usage, error) {
 	r, err := greenbutton.Read(text)
 	if err != nil {
 		return nil, err

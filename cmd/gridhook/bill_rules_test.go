@@ -23,7 +23,7 @@ func TestBill_SolarWallClock(t *testing.T) {
 
 func TestBill_NegativeMeter(t *testing.T) {
 	const tariff = `{"name":"Sell","energyratestructure":[[{"rate":0.40,"sell":0.05}]]}`
-	month := []string{"--tariff", writeFile(t, "tariff.json", tariff), "--load", hoursOf(t, 744, -1), "--step", "60", "--start", "2026-07-01", "--timezone", "UTC"}
+	month := []string{"--tariff", writeFile(t, "tariff.json", tariff), "--load", hoursOf(t, 744, -1), "--step", "1h", "--start", "2026-07-01", "--timezone", "UTC"}
 	for metering, want := range map[string]float64{"": -37.20, "net-billing": -37.20, "net-metering": 0} {
 		b := billed(t, nil, append(month, "--metering", metering)...)
 		if math.Abs(b.Total-want) > 0.005 || b.Months[0].SentKWh != 744 || b.Months[0].DrawnKWh != 0 {
@@ -38,7 +38,7 @@ func TestBill_Rules(t *testing.T) {
 	load := "kwh\n" + strings.Repeat("0\n", 31*24-1) + "-100\n" + strings.Repeat("0\n", 28*24-1) + "300\n"
 	args := []string{
 		"--tariff", writeFile(t, "tariff.json", flatTariff), "--load", writeFile(t, "load.csv", load),
-		"--step", "60", "--start", "2026-01-01", "--timezone", "UTC", "--metering", "net-metering",
+		"--step", "1h", "--start", "2026-01-01", "--timezone", "UTC", "--metering", "net-metering",
 	}
 	for name, tt := range map[string]struct {
 		rules []string
@@ -67,7 +67,7 @@ func TestBill_Rules(t *testing.T) {
 func TestBill_CreditsAfterTrueUp(t *testing.T) {
 	load := writeFile(t, "load.csv", "kwh\n"+strings.Repeat("0\n", 31*24-1)+"100\n"+strings.Repeat("0\n", 28*24-1)+"-50\n")
 	args := []string{
-		"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", load, "--step", "60", "--start", "2026-01-01",
+		"bill", "--tariff", writeFile(t, "tariff.json", flatTariff), "--load", load, "--step", "1h", "--start", "2026-01-01",
 		"--timezone", "UTC", "--metering", "net-metering", "--true-up-month", "1",
 	}
 	for carried, want := range map[string]string{"dollars": "$ 10.00 and 0 kWh", "kwh": "$ 0.00 and 50 kWh"} {

@@ -43,7 +43,7 @@ func TestBill(t *testing.T) {
 		months int
 	}{
 		{"a typical year", []string{"--load", year}, 120 + 0.2*8760, 12},
-		{"a metered month", []string{"--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--timezone", "America/Denver"}, 10 + 0.2*744, 1},
+		{"a metered month", []string{"--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "1h", "--timezone", "America/Denver"}, 10 + 0.2*744, 1},
 		{"a metered year with clock changes", []string{"--load", year, "--start", "2026-01-01", "--zipcode", "60614"}, 120 + 0.2*8760, 12},
 		{"assumed energy", []string{"--annual-kwh", "9000", "--zipcode", "60614"}, 120 + 0.2*9000, 12},
 	} {
@@ -131,7 +131,7 @@ func TestBill_Partner(t *testing.T) {
 func TestBill_PlanOfServer(t *testing.T) {
 	f := newFake(t)
 	e, _ := catalog.ByID("pge-e-elec")
-	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB())+`}`))
+	f.on("/v1/admin/plans/e/get", ok(`{"id":"e","tariff":`+string(e.URDB)+`}`))
 	stored, chosen := billed(t, f, "--plan", "e", "--zipcode", "94103", "--annual-kwh", "9000"), billed(t, nil, "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000")
 	if stored.Total != chosen.Total || stored.Total < 1500 {
 		t.Errorf("$ %.2f by the server's plan, %.2f by the catalog's", stored.Total, chosen.Total)
@@ -140,7 +140,7 @@ func TestBill_PlanOfServer(t *testing.T) {
 
 func TestBill_Table(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
-	got := run(t, nil, "", []string{"bill", "--tariff", tariff, "--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "60", "--zipcode", "60614"})
+	got := run(t, nil, "", []string{"bill", "--tariff", tariff, "--load", hoursOf(t, 31*24, 1), "--start", "2026-07-01", "--step", "1h", "--zipcode", "60614"})
 	want := "MONTH       USED kWh  SOLAR kWh  DRAWN kWh  SENT kWh  FIXED $  ENERGY $  CREDIT $\n" +
 		"2026-07-01  744       0          744        0         10.00    148.80    0.00\n\nfixed 10.00 + energy 148.80 - credit 0.00 = $ 158.80\n"
 	if got.out != want {
@@ -164,8 +164,8 @@ func TestBill_MissingInput(t *testing.T) {
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 100, 1)}, "--step"},
 		{[]string{"--tariff", tariff, "--load", writeFile(t, "bad.csv", "1\n2\nmany\n")}, `line 3: "many" is not a number`},
 		{[]string{"--tariff", tariff, "--load", writeFile(t, "none.csv", "kwh\n")}, "no numbers"},
-		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
-		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "60", "--start", "July", "--timezone", "UTC"}, "--start"},
+		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "1h", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
+		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "1h", "--start", "July", "--timezone", "UTC"}, "--start"},
 		{[]string{"--tariff", market, "--annual-kwh", "1", "--zipcode", "60614"}, "follow a market"},
 		{[]string{"--catalog", "none", "--annual-kwh", "1"}, "catalog"},
 		{[]string{"h1", "--annual-kwh", "1"}, "--org"},

@@ -36,6 +36,8 @@ type (
 	assignments struct{}
 	// instantText is a flag for a time or a duration from now.
 	instantText string
+	// pastText is a flag for a time or a duration before now. The sign does not matter.
+	pastText string
 	// sets is a boolean flag that sets the field to value.
 	sets struct{ value any }
 	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
@@ -126,6 +128,13 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		return pointed(given)
 	case instantText:
 		return text(string(v), func(text string) (any, error) { return instant("--"+f.name, text, time.Now()) })
+	case pastText:
+		return text(string(v), func(text string) (any, error) {
+			if d, err := time.ParseDuration(text); err == nil {
+				text = (-d.Abs()).String()
+			}
+			return instant("--"+f.name, text, time.Now())
+		})
 	case enum:
 		return text(string(v), func(text string) (any, error) { return strings.ToUpper(strings.ReplaceAll(text, "-", "_")), nil })
 	case textFile:
@@ -163,8 +172,13 @@ func (s *span) Set(text string) error {
 // Type returns the type that the help shows.
 func (s *span) Type() string { return "duration" }
 
-// String formats the duration without the zeros of 24h0m0s.
-func (s *span) String() string { return short(s.Duration) }
+// String formats the duration without the zeros of 24h0m0s. The help shows no default 0.
+func (s *span) String() string {
+	if s.Duration == 0 {
+		return "0"
+	}
+	return short(s.Duration)
+}
 
 // units returns the number of units. In requests, minutes and longer units are whole
 // numbers.

@@ -170,6 +170,11 @@ func TestCommands(t *testing.T) {
 			"ID            NODE  MARKET     MINUTES  PRICES  FROM                  TO\nREAL_TIME--N  N     REAL_TIME  60       24      2026-07-01T00:00:00Z  2026-07-02T00:00:00Z\n",
 		},
 		{"market delete REAL_TIME--N", "/v1/admin/market_series/REAL_TIME--N/delete", "", `{}`, `{"id":"REAL_TIME--N","deleted":true}`, "REAL_TIME--N is deleted.\n"},
+		{"feedback delete fb_1", "/v1/admin/feedback/fb_1/delete", "", `{}`, `{"id":"fb_1","deleted":true}`, "fb_1 is deleted.\n"},
+		{
+			"feedback list", "/v1/admin/feedback/list", "", `{"limit":1000}`, data(`{"feedback_id":"fb_1","feedback_type":"bug","summary":"Wrong price","message":"m","createdAt":"2026-07-01T00:00:00.000Z"}`),
+			"ID    TIME                  TYPE  SUMMARY\nfb_1  2026-07-01T00:00:00Z  bug   Wrong price\n",
+		},
 		{"plan delete flat", "/v1/admin/plans/flat/delete", "", `{}`, `{"id":"flat","deleted":true}`, "flat is deleted.\n"},
 		{
 			"endpoint create --org acme --url https://example.com/h --event webhook.test --header X-A:1 --mode onChange", "/v1/webhook/endpoints/create", "acme",

@@ -1,32 +1,79 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completeTimeout is the timeout of a shell completion's request.
 const completeTimeout = 2 * time.Second
 
-// completeID completes the identifiers that the server lists. Without a server it
-// completes nothing.
-func (r resource) completeID(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-	if len(args) > 0 || r.columns == "" || r.g.takeEnvironment(cmd) != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// completeStored adds shell completion of a command's arguments and flags that name stored
+// objects: the argument HOME and the flag --home are identifiers of homes.
+func (g *globals) completeStored(cmd *cobra.Command) {
+	nouns := strings.Fields(strings.ToLower(cmd.Use))[1:]
+	for i, noun := range nouns {
+		nouns[i] = strings.Trim(noun, "[]")
+	}
+	if _, first := g.listFor(append(nouns, "")[0]); first && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+			if len(args) < len(nouns) {
+				ids = g.identifiers(cmd, nouns[len(args)], false)
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		}
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, stored := g.listFor(f.Name); !stored || f.Value.Type() == "bool" {
+			return
+		}
+		// A flag that already completes other words keeps them.
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return g.identifiers(cmd, f.Name, true), cobra.ShellCompDirectiveNoFileComp
+		})
+	})
+}
+
+// listFor returns the resource that lists the objects of an argument or flag.
+func (g *globals) listFor(name string) (resource, bool) {
+	// The key of a console link names the link.
+	noun := cmp.Or(map[string]string{"org": "organization", "link": "key", "operator_key": "operator key"}[name], name)
+	r, ok := g.lists[noun]
+	return r, ok
+}
+
+// identifiers returns the identifiers that the server lists. If shared is set, it includes
+// objects that all organizations share. Without a server it returns none.
+func (g *globals) identifiers(cmd *cobra.Command, noun string, shared bool) (ids []string) {
+	if cmd.Flags().Lookup("org") == nil {
+		g.forOrg(cmd) // the environment or the context names the organization
+	}
+	if g.takeEnvironment(cmd) != nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
 	defer cancel()
-	body := fields{"limit": 100}
-	c, err := r.g.connect()
-	if err == nil && r.complete(cmd, nil, body, nil) == nil {
-		items, _ := all[record](ctx, c, r, body) // without a response there is nothing to complete
-		for _, item := range items {
-			ids = append(ids, item.id())
-		}
+	r, _ := g.listFor(noun)
+	page := func() fields { return fields{"limit": 100} }
+	body := page()
+	c, err := g.connect()
+	if err != nil || r.complete(cmd, nil, body, nil) != nil {
+		return nil
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	items, _ := all[record](ctx, c, r, body) // without a response there is nothing to complete
+	if shared && r.owned && g.org != "" {
+		more, _ := all[record](ctx, c, r, page())
+		items = append(items, more...)
+	}
+	for _, item := range items {
+		ids = append(ids, item.id())
+	}
+	return ids
 }
 
 // completes adds shell completion of a flag's values.

@@ -43,6 +43,14 @@ func (g *globals) talks(cmd *cobra.Command) *cobra.Command {
 // isPartner reports whether commands use the public API with a partner's key.
 func (g *globals) isPartner() bool { return g.apiURL != "" }
 
+// ofOperator returns an error for a partner who uses what only the operator may.
+func (g *globals) ofOperator(plural string) error {
+	if g.isPartner() {
+		return usagef("%s belong to the operator and a partner's key has no access: omit --api-url", plural)
+	}
+	return nil
+}
+
 // server returns the address of the server.
 func (g *globals) server() string {
 	if g.isPartner() {

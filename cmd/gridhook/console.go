@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -20,10 +21,10 @@ func newConsoleCommand(g *globals) *cobra.Command {
 	link := r.command(operation{
 		use: "link", path: "create", short: "Create a short-lived link to the console of an organization and print it once",
 		example: `  gridhook console link --org acme
-  gridhook console link --org acme --scopes read,trigger --minutes 15 --origin https://gridhook.example.com`,
+  gridhook console link --org acme --scopes read,trigger --lifetime 15m --origin https://gridhook.example.com`,
 		flags: []bodyFlag{
 			{name: "scopes", field: "scopes", value: []string{}, help: "`scopes` of the link: read, write, trigger (default read)"},
-			{name: "minutes", field: "expiresMinutes", value: 60, help: "lifetime of the link in `minutes`, at most 1440"},
+			{name: "lifetime", field: "expiresMinutes", value: span{time.Hour, time.Minute}, help: "lifetime of the link in whole minutes, at most 24h"},
 			{name: "description", field: "description", value: "", help: "`person` whom the link is for"},
 		},
 	})

@@ -80,6 +80,11 @@ func TestContext_Partner(t *testing.T) {
 	if got := run(t, nil, "", strings.Fields("console link --api-key x --api-url "+f.URL)); !strings.Contains(got.out, f.URL+"/console/#/link/ghk_1") {
 		t.Errorf("the link is %s%s", got.out, got.err)
 	}
+	for _, args := range []string{"org list", "import homes.csv", "backup file"} {
+		if got := run(t, nil, "", strings.Fields(args+" --api-key x --api-url "+f.URL)); got.code != exitUsage || !strings.Contains(got.err, "belong to the operator") {
+			t.Errorf("%s: exit %d: %s", args, got.code, got.err)
+		}
+	}
 	f.on("/v1/webhook/price_signal/trigger/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
 	if got := run(t, nil, "", strings.Fields("trigger list --api-key x --api-url "+f.URL)); !strings.Contains(got.err, "refused the API key") {
 		t.Errorf("with a wrong key it says %s", got.err)

@@ -18,11 +18,11 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 		r.listOf(operation{
 			use: "list", short: "List deliveries and their outcomes, newest triggers first",
 			example: `  gridhook delivery list --org acme --trigger trg_01JZ0000000000000000000000
-  gridhook delivery list --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED --since -1h --json
+  gridhook delivery list --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED --since 1h --json
   gridhook delivery list --org acme --home home_1`,
 			flags: append(deliveryFlags(),
-				bodyFlag{name: "since", field: "since", value: instantText(""), help: "earliest last attempt: a `time`, or a duration from now such as -1h"},
-				bodyFlag{name: "until", field: "until", value: instantText(""), help: "latest last attempt: a `time`, or a duration from now"},
+				bodyFlag{name: "since", field: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
+				bodyFlag{name: "until", field: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
 				bodyFlag{name: "limit", field: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"}),
 			prepare: knownOutcome,
 		}),

@@ -25,9 +25,10 @@ func newDoctorCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the setup of Gridhook and its NATS", GroupID: groupServer, Args: takes(),
 		Long: `Check the settings, the data folder, the reachability of the listeners, and NATS:
-durability of acknowledged writes, version, space, permissions and clock. The settings are
-those of serve, api and worker, from the same sources. The command changes nothing. On
-NATS it creates a stream GRIDHOOK_TRIAL_... and deletes it again.
+durability of acknowledged writes, version, space, permissions and clock. The command
+checks every setting of serve, api and worker, so it takes all of them: as flags, from
+the environment and from a file. It changes nothing. On NATS it creates a stream
+GRIDHOOK_TRIAL_... and deletes it again.
 
 Each line is one check, with a remedy if the check failed. Exit code 0: no check found a
 problem. 1: a check found a problem. 3: there is a warning or an unknown result.

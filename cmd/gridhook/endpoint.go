@@ -46,7 +46,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day", note: secretNote,
 			example: fmt.Sprintf(example, "rotate-secret"),
 		}),
-		newEndpointTest(g, r), newEndpointReplay(g)))
+		newEndpointTest(g), newEndpointReplay(g)))
 }
 
 // deriveEndpoint adds the settings that differ from the default, and sentences about the
@@ -123,10 +123,10 @@ func endpointFlags(isNew bool) []bodyFlag {
 	}
 }
 
-func newEndpointTest(g *globals, endpoints resource) *cobra.Command {
+func newEndpointTest(g *globals) *cobra.Command {
 	return g.forOrg(&cobra.Command{
 		Use: "test ENDPOINT", Short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it", Args: takes("the endpoint"),
-		Example: `  gridhook endpoint test ep_01JZ0000000000000000000000 --org acme`, ValidArgsFunction: endpoints.completeID,
+		Example: `  gridhook endpoint test ep_01JZ0000000000000000000000 --org acme`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.connect()
 			if err != nil {

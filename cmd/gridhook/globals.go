@@ -34,6 +34,9 @@ type globals struct {
 	// context is the name of the selected context. contextKey is its operator key.
 	context, contextKey string
 
+	// lists are the resources that have a list, by noun.
+	lists map[string]resource
+
 	// running is set when a subcommand runs. Earlier errors are usage errors.
 	running bool
 }

@@ -125,14 +125,50 @@ func TestCompletion_Words(t *testing.T) {
 func TestCompletion_Identifiers(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
-	f.on("/v1/admin/homes/list", ok(data(homeJSON)))
-	for line, want := range map[string]string{"endpoint get --org acme ": "ep_1\n", "endpoint test --org acme ": "ep_1\n", "home delete --org acme ": "h1\n"} {
-		if got := run(t, f, "", append([]string{"__complete"}, strings.Split(line, " ")...)); got.code != 0 || !strings.HasPrefix(got.out, want) {
-			t.Errorf("the completion of %q is\n%s", line, got.out)
+	f.on("/v1/homes/list", ok(data(homeJSON)))
+	f.on("/v1/admin/keys/list", ok(data(`{"keyId":"key_1"}`)))
+	f.on("/v1/admin/operator_keys/list", ok(data(`{"keyId":"opk_1"}`)))
+	f.on("/v1/admin/organizations/list", ok(data(`{"id":"beta"}`)))
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data(`{"triggerId":"trg_1"}`)))
+	f.on("/v1/admin/plans/list", ok(data(`{"id":"own"}`)), ok(data(`{"id":"shared"}`)))
+	for _, test := range []struct{ line, want string }{
+		{"endpoint get ", "ep_1"},
+		{"endpoint test ", "ep_1"},
+		{"endpoint replay --since 1h ", "ep_1"},
+		{"home delete ", "h1"},
+		{"signal ", "h1"},
+		{"bill ", "h1"},
+		{"savings ", "h1"},
+		{"key revoke ", "key_1"},
+		{"console revoke ", "key_1"},
+		{"operator revoke ", "opk_1"},
+		{"org get ", "beta"},
+		{"trigger get ", "trg_1"},
+		{"home update h1 --plan ", "own\nshared"},
+		{"plan event list ", "shared"},
+		{"delivery list --home ", "h1"},
+		{"delivery list --endpoint ", "ep_1"},
+		{"delivery list --trigger ", "trg_1"},
+		{"status --org ", "beta"},
+		{"endpoint create --home ", "h1"},
+	} {
+		got := run(t, f, "", append([]string{"__complete"}, strings.Split(test.line, " ")...), "GRIDHOOK_ORG=acme")
+		if got.code != 0 || !strings.HasPrefix(got.out, test.want+"\n:4\n") {
+			t.Errorf("the completion of %q is\n%s", test.line, got.out)
 		}
 	}
 	if got := run(t, nil, "", []string{"__complete", "home", "get", "--admin-url", "http://127.0.0.1:1", ""}); got.code != 0 || strings.HasPrefix(got.out, "h1") {
 		t.Errorf("without a server it offers\n%s", got.out)
+	}
+}
+
+// The help of restore lists the settings that it uses. It accepts the others.
+func TestHelp_Restore(t *testing.T) {
+	got := run(t, nil, "", []string{"restore", "--rate-limit", "5", "--help"})
+	for flag, shown := range map[string]bool{"--data ": true, "--nats-replicas ": true, "--receipts-age ": true, "--rate-limit ": false, "--http ": false} {
+		if strings.Contains(got.out, flag) != shown {
+			t.Errorf("%sis listed: %v, want %v", flag, !shown, shown)
+		}
 	}
 }
 

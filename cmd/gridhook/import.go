@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +48,7 @@ for download. It replaces the assumed use and load of the home.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := format.check(g.org, args); err != nil {
+			if err := cmp.Or(g.ofOperator("imports"), format.check(g.org, args)); err != nil {
 				return err
 			}
 			c, err := g.connect()
@@ -151,7 +153,9 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	progress, before := g.newProgress(), report.Lines
 	defer progress.end()
 	send := func(chunk *chunk) error {
-		imported, err := sendChunk(ctx, c, chunk)
+		imported, err := retryUnavailable(ctx, func() (client.Imported, error) {
+			return c.Import(ctx, bytes.NewReader(chunk.body.Bytes()))
+		})
 		progress.end()
 		if err != nil {
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])

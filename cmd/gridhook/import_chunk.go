@@ -74,14 +74,14 @@ func (c *chunker) flush() error {
 	return err
 }
 
-// sendTries is the number of attempts to send a chunk to an unavailable server.
+// sendTries is the number of attempts to send to an unavailable server.
 const sendTries = 5
 
-// sendChunk sends a chunk and retries if the server asks for it. Lines that are already
-// stored change nothing.
-func sendChunk(ctx context.Context, c *client.Client, chunk *chunk) (client.Imported, error) {
+// retryUnavailable sends an import and retries if the server asks for it. What is already
+// stored changes nothing.
+func retryUnavailable[T any](ctx context.Context, send func() (T, error)) (T, error) {
 	for try := 1; ; try++ {
-		imported, err := c.Import(ctx, bytes.NewReader(chunk.body.Bytes()))
+		imported, err := send()
 		var refused *client.Error
 		if !errors.As(err, &refused) || refused.Code != client.CodeUnavailable || try == sendTries {
 			return imported, err

@@ -1,74 +1,46 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
-
-// greenButton is a file of a meter with 1 kWh in each hour from a day to another, in
-// Pacific time.
-func greenButton(t *testing.T, name, from, to string) string {
-	t.Helper()
-	zone, err := time.LoadLocation("America/Los_Angeles")
-	if err != nil {
-		t.Fatal(err)
-	}
-	start, _ := time.ParseInLocation(time.DateOnly, from, zone)
-	end, _ := time.ParseInLocation(time.DateOnly, to, zone)
-	var s strings.Builder
-	s.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom"><entry><content><LocalTimeParameters><dstEndRule>B40E2000</dstEndRule><dstOffset>3600</dstOffset>
-<dstStartRule>360E2000</dstStartRule><tzOffset>-28800</tzOffset></LocalTimeParameters></content></entry>
-<entry><link rel="self" href="/ReadingType/1"/><content><ReadingType><flowDirection>1</flowDirection><uom>72</uom></ReadingType></content></entry>
-<entry><link rel="up" href="/MeterReading/1/IntervalBlock"/><content><IntervalBlock>`)
-	for at := start; at.Before(end); at = at.Add(time.Hour) {
-		fmt.Fprintf(&s, `<IntervalReading><timePeriod><duration>3600</duration><start>%d</start></timePeriod><value>1000</value></IntervalReading>`, at.Unix())
-	}
-	return writeFile(t, name, s.String()+`</IntervalBlock></content></entry></feed>`)
-}
-
-const kilowatt = "1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000,1000"
 
 func TestImportGreenButton(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(`{"organizationId":"acme","id":"h1","timezone":"America/Los_Angeles"}`))
-	f.on("/v1/admin/import", imported(1, 1, 0, ""))
-	file := greenButton(t, "usage.xml", "2026-03-01", "2026-04-02")
-	got := run(t, f, "", []string{"import", "--format", "greenbutton", "--org", "acme", "--home", "h1", file})
-	want := `{"resource":"measuredLoad","organizationId":"acme","homeId":"h1","months":[` +
-		`{"month":"2026-03","kwh":743,"watts":[` + kilowatt + `]},{"month":"2026-04","kwh":24,"missingHours":696,"watts":[` + kilowatt + `]}]}`
-	if got.code != 0 || f.last().body != want {
-		t.Errorf("exit %d: %s, it sent\n%s\nwant\n%s", got.code, got.err, f.last().body, want)
+	f.on("/v1/admin/homes/h1/import_green_button", ok(`{"change":"created","months":[],"warnings":["2026-04 lacks 696 hours of readings"]}`))
+	got := run(t, f, "", []string{"import", "--format", "greenbutton", "--org", "acme", "--home", "h1", writeFile(t, "usage.xml", "<feed/>")})
+	if sent := f.last(); got.code != 0 || sent.body != "<feed/>" || sent.org != "acme" {
+		t.Errorf("exit %d: %s, it sent %+v", got.code, got.err, sent)
 	}
-	if !strings.Contains(got.err, "2026-04 lacks 696 hours of readings; a month that lacks more than 72 hours is not used") {
-		t.Errorf("it says %s", got.err)
+	if !strings.Contains(got.err, "usage.xml: warning: 2026-04 lacks 696 hours") || !strings.Contains(got.out, "1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong") {
+		t.Errorf("it says %s%s", got.err, got.out)
 	}
 }
 
-// Files named for their homes are imported together. A file that cannot be read is
-// reported, and the others are imported.
+// Files named for their homes are imported together. A refused file is reported, and the
+// others are imported.
 func TestImportGreenButton_ManyHomes(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/admin/homes/h1/get", ok(`{"organizationId":"acme","id":"h1","timezone":"America/New_York"}`))
-	f.on("/v1/admin/homes/h2/get", ok(`{"organizationId":"acme","id":"h2","timezone":""}`))
-	f.on("/v1/admin/homes/h3/get", answer{404, `{"error_code":"NOT_FOUND","message":"home not found"}`})
-	f.on("/v1/admin/import", imported(1, 1, 0, ""))
-	files := []string{
-		greenButton(t, "h1.xml", "2026-03-01", "2026-04-01"), greenButton(t, "h2.xml", "2026-03-01", "2026-04-01"),
-		greenButton(t, "h3.xml", "2026-03-01", "2026-04-01"), writeFile(t, "h4.xml", "<feed>"), filepath.Join(t.TempDir(), "h5.xml"),
+	path := func(home string) string { return "/v1/admin/homes/" + home + "/import_green_button" }
+	f.on(path("h1"), ok(`{"change":"updated","months":[],"warnings":[]}`))
+	f.on(path("h2"), answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","field_errors":[{"field":"body","message":"the Green Button file does not decode"}]}`})
+	f.on(path("h3"), answer{404, `{"error_code":"NOT_FOUND","message":"There is no home \"h3\""}`})
+	f.on(path("h4"), answer{413, `{"error_code":"PAYLOAD_TOO_LARGE","message":"The body is too large"}`})
+	files := []string{filepath.Join(t.TempDir(), "h5.xml")}
+	for _, home := range []string{"h1", "h2", "h3", "h4"} {
+		files = append(files, writeFile(t, home+".xml", "<feed/>"))
 	}
 	got := run(t, f, "", append([]string{"import", "--format", "greenbutton", "--org", "acme"}, files...))
 	for _, want := range []string{
-		"h1.xml: warning: the file has the local time UTC-08:00", `h2.xml:1: measuredLoad: file: home "h2" has no time zone`,
-		`h3.xml:1: measuredLoad: file: home "h3" not found in organization "acme"`, "h4.xml:1: measuredLoad: file: the Green Button file does not decode", "h5.xml",
+		"h2.xml:1: measuredLoad: body: the Green Button file does not decode", `h3.xml:1: measuredLoad: file: There is no home "h3"`,
+		"h4.xml:1: measuredLoad: file: The body is too large", "h5.xml:1: measuredLoad: file: open",
 	} {
 		if !strings.Contains(got.err, want) {
 			t.Errorf("it says\n%swant %s", got.err, want)
 		}
 	}
-	if got.code != exitFailure || !strings.Contains(got.out, "5 lines: 1 created, 0 updated, 0 unchanged, 4 wrong") {
+	if got.code != exitFailure || !strings.Contains(got.out, "5 lines: 0 created, 1 updated, 0 unchanged, 4 wrong") {
 		t.Errorf("exit %d, %s", got.code, got.out)
 	}
 }

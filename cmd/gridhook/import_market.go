@@ -67,8 +67,7 @@ func (m *marketFormat) check(format string) error {
 	return nil
 }
 
-// maxWholeFile bounds a file that is read as a whole. A year of five-minute prices takes
-// some 15 MB, a year of quarter hours of Green Button some 25 MB.
+// maxWholeFile bounds a file of prices. A year of five-minute prices takes some 15 MB.
 const maxWholeFile = 256 << 20
 
 // readWhole reads a file as a whole.

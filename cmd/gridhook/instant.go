@@ -22,7 +22,7 @@ func instant(flag, text string, now time.Time) (*storage.Time, error) {
 			return &storage.Time{Time: t.UTC()}, nil
 		}
 	}
-	return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration from now such as 24h, not %q", flag, text)
+	return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration such as 24h, not %q", flag, text)
 }
 
 // window parses two flags that must be given together or not at all.

@@ -25,7 +25,7 @@ func newOperatorCommand(g *globals) *cobra.Command {
 		}),
 		r.list("List the operator keys", "  gridhook operator list"),
 		r.command(operation{
-			use: "revoke KEY", short: "Revoke an operator key immediately", takes: []string{"the key's identifier"},
+			use: "revoke OPERATOR_KEY", short: "Revoke an operator key immediately", takes: []string{"the key's identifier"},
 			example: "  gridhook operator revoke opk_01JZ0000000000000000000000", done: "{id} is revoked.",
 		})))
 }

@@ -89,7 +89,10 @@ and overwrite its records. This cannot be undone.
 
 At once its keys are refused, and nothing of it can be read or sent. Its triggers and
 receipts pass their retention until the time that the receipt calls "erased by". Until
-then the identifier cannot be used again. An interrupted command may be repeated.`,
+then the identifier cannot be used again. An interrupted command may be repeated.
+
+Feedback belongs to you and stays. The receipt lists submissions that may be about the
+organization: "gridhook feedback delete" erases one.`,
 		example: "  gridhook org delete acme --confirm acme",
 		flags:   []bodyFlag{{name: "confirm", field: "confirm", value: "", help: "`identifier` of the organization, again", required: true}},
 	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
@@ -101,20 +104,21 @@ then the identifier cannot be used again. An interrupted command may be repeated
 		if err != nil {
 			return err
 		}
-		return orgs.show(response, operation{fields: "deleted:id, erased records:records, erased by:erasedBy"})
+		return orgs.show(response, operation{fields: "deleted:id, erased records:records, erased by:erasedBy, feedback to review:feedback"})
 	})
 }
 
 // eraseAll repeats the deletion until it is complete. It returns the last receipt with the
 // records of all.
 func eraseAll(ctx context.Context, c *client.Client, path string, body fields) (receipt client.Erased, err error) {
-	records := map[storage.Kind]int{}
+	records, feedback := map[storage.Kind]int{}, []string(nil)
 	for !receipt.Complete && err == nil {
 		receipt, err = client.Call[client.Erased](ctx, c, path, body)
+		feedback = append(feedback, receipt.Feedback...)
 		for kind, n := range receipt.Records {
 			records[kind] += n
 		}
 	}
-	receipt.Records = records
+	receipt.Records, receipt.Feedback = records, feedback
 	return receipt, err
 }

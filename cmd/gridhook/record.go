@@ -118,8 +118,10 @@ func (r record) text(name string) string {
 	return s
 }
 
-// id returns the identifier. API keys call it keyId.
-func (r record) id() string { return cmp.Or(r.text("id"), r.text("keyId"), r.text("deviceId")) }
+// id returns the identifier, which some kinds of objects give another name.
+func (r record) id() string {
+	return cmp.Or(r.text("id"), r.text("feedback_id"), r.text("keyId"), r.text("deviceId"), r.text("triggerId"))
+}
 
 // decode converts a record to a typed value.
 func decode(r record, to any) error {

@@ -31,9 +31,9 @@ messages. A message that a newer trigger superseded is not retried.
 
 The command returns as soon as the server has stored the replay. The replay then
 completes even if processes fail. With --watch the command waits for its end.`,
-		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since -6h --watch`,
+		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since 6h --watch`,
 		flags: []bodyFlag{
-			{name: "since", field: "since", value: instantText(""), help: "start of the replay: a `time`, or a duration from now such as -6h", required: true},
+			{name: "since", field: "since", value: pastText(""), help: "start of the replay: a `time`, or a duration before now such as 6h", required: true},
 			{name: "outcome", field: "outcomes", value: []string{}, help: "`outcomes` to retry: FAILED, EXPIRED (default both)"},
 		},
 		prepare: checkOutcomes,

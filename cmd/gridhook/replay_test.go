@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 )
 
 const replayJSON = `{"id":"rpl_1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","outcomes":["FAILED"],"status":"COMPLETED","found":9,"retried":7,"superseded":1,"lost":1}`
@@ -27,6 +29,22 @@ func TestReplay(t *testing.T) {
 	} {
 		if got := run(t, nil, "", strings.Fields(args)); got.code != exitUsage || !strings.HasPrefix(got.err, "gridhook: "+says) {
 			t.Errorf("%s: exit %d, %s", args, got.code, got.err)
+		}
+	}
+}
+
+// A duration of --since is before now, with and without its sign.
+func TestReplay_Since(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/ep_1/replay", ok(replayJSON))
+	for _, since := range []string{"2h", "-2h"} {
+		got := run(t, f, "", strings.Fields("endpoint replay ep_1 --org acme --since "+since))
+		var sent struct{ Since time.Time }
+		if err := json.Unmarshal([]byte(f.last().body), &sent); err != nil || got.code != 0 {
+			t.Fatalf("exit %d, %s; %v", got.code, got.err, err)
+		}
+		if ago := time.Since(sent.Since).Round(time.Hour); ago != 2*time.Hour {
+			t.Errorf("%s is %s ago", since, ago)
 		}
 	}
 }

@@ -113,8 +113,8 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 		},
 	}
 	given = addFlags(cmd, o.flags)
-	if strings.Contains(o.path, "{id}") {
-		cmd.ValidArgsFunction = r.completeID
+	if name, _, _ := strings.Cut(o.use, " "); name == "get" || name == "list" {
+		r.g.watchable(cmd)
 	}
 	if r.scope != nil {
 		return r.scope(cmd)
@@ -148,8 +148,10 @@ func (r resource) show(response json.RawMessage, o operation) error {
 
 // complete adds the owner to a request, and the additions of prepare.
 func (r resource) complete(cmd *cobra.Command, args []string, body fields, prepare func(*cobra.Command, []string, fields) error) error {
-	if r.g.isPartner() && strings.HasPrefix(r.path, "/v1/admin/") {
-		return usagef("%s belong to the operator and a partner's key has no access: omit --api-url", r.plural)
+	if strings.HasPrefix(r.path, "/v1/admin/") {
+		if err := r.g.ofOperator(r.plural); err != nil {
+			return err
+		}
 	}
 	if r.owned && r.g.org != "" {
 		body["organizationId"] = r.g.org
@@ -175,6 +177,7 @@ func (r resource) list(short, example string, flags ...bodyFlag) *cobra.Command 
 
 // listOf returns a list command with more options than flags.
 func (r resource) listOf(o operation) *cobra.Command {
+	r.g.lists[r.noun] = r
 	return r.run(o, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
 		items, err := all[json.RawMessage](cmd.Context(), c, r, body)
 		if err != nil {

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
@@ -24,12 +27,18 @@ same webhook-id.
 If the target has data, the command fails unless --replace is set. With --replace it
 deletes the data: in a data folder after the restore is complete, in a NATS before the
 restore. It checks the whole backup before it changes anything. The operator's key is not
-in a backup: the first start creates a new key unless a setting gives one.`,
+in a backup: the first start creates a new key unless a setting gives one.
+
+Other settings of the process are accepted and do not matter. The retention settings
+apply at once: give those of the process.`,
 		Example: `  gridhook restore gridhook.backup --identity backup.key --data /var/lib/gridhook
   gridhook restore gridhook.backup --identity backup.key --nats nats://10.0.0.5:4222 --nats-replicas 3`,
 	}
 	flags := cmd.Flags()
 	config.AddFlags(flags, config.Roles()...)
+	flags.VisitAll(func(f *pflag.Flag) { // a restore accepts the settings of the process and uses few
+		f.Hidden = !strings.HasPrefix(f.Name, "nats") && !slices.Contains([]string{config.ConfigFlag, "data", "max-store", "audit-age", "receipts-age", "triggers-age"}, f.Name)
+	})
 	flags.StringVar(&identity, "identity", "", "`file` with the private key of the backup")
 	flags.BoolVar(&replace, "replace", false, "deletion of the data that the target already has")
 	g.outputFlags(flags)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ const (
 // newRoot returns the command with all its subcommands. To add a subcommand, write a
 // function in its own file and list it here.
 func newRoot(g *globals) *cobra.Command {
+	g.lists = map[string]resource{}
 	root := &cobra.Command{
 		Use:   "gridhook",
 		Short: "Price signals for homes, delivered as signed webhooks",
@@ -48,9 +50,9 @@ admin address with the operator's key.`,
 	root.AddCommand(
 		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
 		newOrgCommand(g), newKeyCommand(g), newOperatorCommand(g), newHomeCommand(g), newDeviceCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
-		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newContextCommand(g),
+		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newFeedbackCommand(g), newContextCommand(g),
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g),
-		newVersionCommand(g), newOpenAPICommand(g), newConfigReferenceCommand(g),
+		newVersionCommand(g), newOpenAPICommand(g),
 	)
 	root.AddCommand(newHelpTopics()...)
 	root.SetFlagErrorFunc(suggestFlag)
@@ -65,8 +67,8 @@ const (
 	groupTry     = "try"
 )
 
-// prepare makes a command and its subcommands set running when they begin. An earlier
-// error is a usage error.
+// prepare makes a command and its subcommands set running when they begin, and adds their
+// shell completion. An earlier error is a usage error.
 func (g *globals) prepare(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -74,6 +76,7 @@ func (g *globals) prepare(cmd *cobra.Command) {
 			return run(cmd, args)
 		}
 	}
+	g.completeStored(cmd)
 	for _, sub := range cmd.Commands() {
 		g.prepare(sub)
 	}
@@ -107,7 +110,13 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := config.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+	near := config.Nearest(unknown.GetSpecifiedName(), names)
+	// Other tools call these flags --url and --key. Here some commands use the short names
+	// for other things, such as the URL of an endpoint.
+	if long := "api-" + unknown.GetSpecifiedName(); slices.Contains(names, long) {
+		near = long
+	}
+	if near != "" {
 		return fmt.Errorf("%w: did you mean --%s", err, near)
 	}
 	return err

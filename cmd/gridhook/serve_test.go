@@ -66,9 +66,3 @@ func TestServe_PrintConfig(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
 }
-
-func TestConfigReference(t *testing.T) {
-	if got := start(t, []string{"config-reference"}, nil); got.code != 0 || !strings.Contains(got.out, "| `nats` |") {
-		t.Errorf("exit %d\n%s", got.code, got.out)
-	}
-}

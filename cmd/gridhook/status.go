@@ -74,7 +74,7 @@ ready.`,
 		},
 	}
 	cmd.Flags().StringVar(&g.org, "org", "", "`organization` to show in addition (GRIDHOOK_ORG)")
-	return g.talks(cmd)
+	return g.talks(g.watchable(cmd))
 }
 
 // askReady queries the admin address. It needs no key.

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
@@ -53,9 +59,9 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 	if err := g.showTrigger(w.p); err != nil {
 		return err
 	}
-	if n := undelivered(w.p); n > 0 {
+	if worst := worstOutcome(w.p); worst != "" {
 		return fmt.Errorf("%w: see gridhook delivery list%s --trigger %s --outcome %s (%d of them)",
-			errUndelivered, g.orgFlag(), w.p.TriggerID, worstOutcome(w.p), n)
+			errUndelivered, g.orgFlag(), w.p.TriggerID, worst, w.p.Outcomes[worst])
 	}
 	return nil
 }
@@ -161,4 +167,60 @@ func outcomeLine(p events.Progress) string {
 		line += fmt.Sprintf(", %d retrying", n)
 	}
 	return line
+}
+
+// watchable adds the flag --watch, which repeats a command until it is interrupted. Each
+// output that differs from the last is printed. A terminal is cleared before it.
+func (g *globals) watchable(cmd *cobra.Command) *cobra.Command {
+	var watch bool
+	cmd.Flags().BoolVar(&watch, "watch", false, "repetition every 2 s until Ctrl-C, with an output after each change")
+	once := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !watch {
+			return once(cmd, args)
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		cmd.SetContext(ctx)
+		w := watchedOutput{out: g.out}
+		defer func() { g.out = w.out }()
+		err := sandbox.Poll(ctx, 8*g.pollEvery, func() (bool, error) { return false, w.look(ctx, g, func() error { return once(cmd, args) }) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	return cmd
+}
+
+// watchedOutput is the output of a command that repeats.
+type watchedOutput struct {
+	out  io.Writer
+	last string
+}
+
+// look runs the command once and prints its output if it has changed. It returns an error
+// only if a repetition does not help, or if the first run shows nothing.
+func (w *watchedOutput) look(ctx context.Context, g *globals, once func() error) error {
+	var text bytes.Buffer
+	g.out = &text
+	err := once()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	problem := ""
+	if err != nil {
+		if isUsage(err) || !temporary(err) || w.last == "" && text.Len() == 0 {
+			return err
+		}
+		problem = "gridhook: " + g.sentence(err) + "\n"
+	}
+	if shown := text.String() + problem; shown == w.last {
+		return nil
+	} else if w.last = shown; isTerminal(w.out) {
+		say(w.out, "\x1b[2J\x1b[H")
+	}
+	say(g.err, "%s", problem)
+	_, err = text.WriteTo(w.out)
+	return err
 }

@@ -28,7 +28,7 @@ func TestWatch(t *testing.T) {
 		},
 		{
 			"some not",
-			[]answer{progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":1,"UNPRICEABLE":2`)},
+			[]answer{progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":1,"FAILED":1,"UNPRICEABLE":2`)},
 			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 of them)\n",
 		},
 		{
@@ -136,5 +136,27 @@ func TestProgressLine(t *testing.T) {
 		if w.String() != test.want {
 			t.Errorf("%s: it shows %q, want %q", name, w.String(), test.want)
 		}
+	}
+}
+
+// A watched command prints only what has changed, and outlasts a server that does not
+// respond. An error that a repetition cannot change ends it.
+func TestWatchable(t *testing.T) {
+	f := newFake(t)
+	first, down := ok(data(endpointJSON)), answer{503, `{"error_code":"UNAVAILABLE","message":"The store is full."}`}
+	f.on("/v1/webhook/endpoints/list", first, first, down, down, ok(data()), ok(data()), answer{403, `{"error_code":"FORBIDDEN","message":"Revoked."}`})
+	got := run(t, f, "", []string{"endpoint", "list", "--org", "acme", "--watch"})
+	if got.code != exitFailure || strings.Count(got.out, "ep_1") != 1 || strings.Count(got.out, "There are no endpoints.") != 1 || strings.Contains(got.out, "\x1b") {
+		t.Errorf("exit %d, it prints\n%s", got.code, got.out)
+	}
+	if strings.Count(got.err, "The store is full") != 1 || strings.Count(got.err, "Revoked") != 1 {
+		t.Errorf("its errors are\n%s", got.err)
+	}
+	f.on("/readyz", ok(`{"status":"ok"}`), answer{503, `{"reason":"starting"}`})
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data()))
+	f.on("/v1/webhook/endpoints/list", ok(data()), ok(data()), answer{403, `{"error_code":"FORBIDDEN","message":"Revoked."}`})
+	got = run(t, f, "", []string{"status", "--org", "acme", "--watch"})
+	if !strings.Contains(got.out, "yes") || !strings.Contains(got.out, "no: starting") {
+		t.Errorf("status prints\n%s%s", got.out, got.err)
 	}
 }

@@ -81,6 +81,8 @@ type App struct {
 	sources   *sources.Runner
 	estimates *api.Estimates
 	health    health
+	// stale is the metric of stale organizations, nil unless the process serves the API.
+	stale prometheus.Gauge
 	// embedded is nil if NATS is external.
 	embedded *embedded.Server
 	// admission authenticates MQTT clients, nil before the API listens.
@@ -108,7 +110,11 @@ type stop struct {
 // natsFolder is the embedded server's folder in the data folder.
 const natsFolder = "nats"
 
-// startTimeout is the timeout of the start: recovering files, connecting, catching up.
+// stateFile is the replica's file in the data folder.
+const stateFile = "state.db"
+
+// startTimeout is the timeout of the start: recovering files, connecting, catching up. It
+// does not include the compaction of the store.
 const startTimeout = 5 * time.Minute
 
 // Start starts the parts of the role and returns when all are ready. If a part fails to
@@ -118,11 +124,14 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	a.guard = &guard{app: a, pause: firstBackoff}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
+	if err := a.startParts(ctx, a.trustAuthorities, a.lockData, a.startTelemetry, a.prepareStore); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	parts := []func(context.Context) error{a.trustAuthorities, a.lockData, a.startTelemetry, a.connect, a.checkSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.servesAPI() {
-		parts = append(parts, a.followLedger, a.recordUses)
+		parts = append(parts, a.limitHistory, a.followLedger, a.recordUses)
 	}
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
@@ -132,16 +141,24 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.servesAPI() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.scheduleEstimates, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.countStale, a.scheduleEstimates, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
-	for _, start := range parts {
-		if err := start(ctx); err != nil {
-			return nil, errors.Join(err, a.Stop())
-		}
+	if err := a.startParts(ctx, parts...); err != nil {
+		return nil, err
 	}
 	a.health.enter("running")
 	return a, nil
+}
+
+// startParts starts parts in order. If one fails, it stops all that have started.
+func (a *App) startParts(ctx context.Context, parts ...func(context.Context) error) error {
+	for _, start := range parts {
+		if err := start(ctx); err != nil {
+			return errors.Join(err, a.Stop())
+		}
+	}
+	return nil
 }
 
 // onStop registers the stop function of a part that has started.
@@ -207,9 +224,6 @@ func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 func (a *App) connect(ctx context.Context) error {
 	url, opts := a.NATS.URL, NATSOptions(a.NATS)
 	if a.Role == config.Serve {
-		if err := storesIn(a.Data).checkWhole(); err != nil {
-			return err
-		}
 		mqtt, err := a.mqttListener()
 		if err != nil {
 			return err
@@ -241,12 +255,15 @@ func (a *App) checkSchema(ctx context.Context) error {
 
 // followState opens the replica and returns when the replica has caught up.
 func (a *App) followState(ctx context.Context) error {
-	r, err := replica.Open(filepath.Join(a.Data, "state.db"), a.Log)
+	r, err := replica.Open(filepath.Join(a.Data, stateFile), a.Log)
 	if err != nil {
 		return err
 	}
 	a.replica = r
 	a.onStop("the replica", r.Close)
+	if a.Role == config.Serve {
+		r.OnErasure(a.noteErasure)
+	}
 	log := a.conn.StateLog()
 	a.store = storage.NewStore(log, r, time.Now)
 	for _, l := range a.limits() {
@@ -263,8 +280,7 @@ func (a *App) followState(ctx context.Context) error {
 // 7 days.
 const maxReplays = 10_000
 
-// limits returns the limits of each organization. The retention table of the operator's
-// guide lists them.
+// limits returns the limits of each organization. jetstream.Retentions lists them.
 func (a *App) limits() []storage.Limit {
 	l := &a.Limits
 	limits := []storage.Limit{
@@ -304,6 +320,27 @@ func (a *App) openVault(ctx context.Context) error {
 		a.vault, err = vault.Open(ctx, a.store, masters...)
 		return err
 	})
+}
+
+// HistoryShare is the share of the store that the history of one organization may take, as
+// a divisor. Records, retries and the history of other organizations need the rest.
+const HistoryShare = 8
+
+// limitHistory lowers max-history to its share of the embedded store. Otherwise one
+// organization could fill the store, and nobody's triggers would be accepted.
+func (a *App) limitHistory(context.Context) error {
+	if a.embedded == nil {
+		return nil
+	}
+	u, err := a.embedded.Usage()
+	if err != nil {
+		return err
+	}
+	if most := config.Size(u.Limit / HistoryShare); most > 0 && most < a.Limits.MaxHistory { //nolint:gosec // smaller than a disk
+		a.Log.Info("max-history lowered to its share of the store", "configured", a.Limits.MaxHistory.String(), "limit", most.String())
+		a.Limits.MaxHistory = most
+	}
+	return nil
 }
 
 // quota returns the limits of an organization's triggers and records.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"log/slog"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -14,6 +15,11 @@ import (
 func (a *App) HoldBackups() (release func()) {
 	a.backingUp.Lock()
 	return a.backingUp.Unlock
+}
+
+// CompactStore starts the compaction of a start at the given time.
+func CompactStore(ctx context.Context, o Options, now time.Time) error {
+	return (&App{Options: o}).compactStore(ctx, now)
 }
 
 // PublishState writes to the log of record like another process.
@@ -31,4 +37,12 @@ func (a *App) PublishState(ctx context.Context, subject, value string) error {
 func Certificates(p config.KeyPair) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
 	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler)}
 	return c.get, c.load(c.stamp())
+}
+
+// CountStale counts the stale organizations now.
+func (a *App) CountStale() error { return a.setStale(time.Now()) }
+
+// AwaitState returns when reads include a revision.
+func (a *App) AwaitState(ctx context.Context, revision uint64) error {
+	return a.store.WaitFor(ctx, revision)
 }

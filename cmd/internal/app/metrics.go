@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"math"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,10 +55,14 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 			}
 			return err
 		})
+		s.try("compaction of the store", func() error {
+			due, err := CompactionDue(s.app.Data, now)
+			flag("compaction_due", "1 while the files of the embedded NATS have bytes of deleted organizations past their retention, until a restart compacts the files, otherwise 0.", due)
+			return err
+		})
 	}
 	if s.app.servesAPI() {
 		s.try("backlog", func() error { return s.backlog(send, now) })
-		s.try("stale organizations", func() error { return s.stale(send, now) })
 		s.try("unfinished deletions", func() error {
 			return s.app.store.View(func(v storage.View) error {
 				n, err := storage.UnfinishedErasures(v)
@@ -114,38 +116,4 @@ func age(t, now time.Time) float64 {
 		return 0
 	}
 	return max(0, now.Sub(t).Seconds())
-}
-
-// stale counts the organizations whose receivers have no current signal. It ignores
-// suspended organizations, and organizations without any trigger.
-func (s *collector) stale(send gauge, now time.Time) error {
-	n := 0
-	err := s.app.store.View(func(v storage.View) error {
-		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
-		for i := 0; err == nil && i < len(organizations); i++ {
-			if organizations[i].Suspended {
-				continue
-			}
-			var stale bool
-			if stale, err = s.ranOut(v, organizations[i].ID, now); stale {
-				n++
-			}
-		}
-		return err
-	})
-	if err == nil {
-		send("organizations_stale", "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force.", float64(n))
-	}
-	return err
-}
-
-// ranOut reports whether an organization's signals have run out although an endpoint
-// wants them.
-func (s *collector) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
-	newest, err := s.app.ledger.Recent(org, 1)
-	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
-		return false, err
-	}
-	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
-	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err
 }

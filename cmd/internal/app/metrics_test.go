@@ -26,8 +26,10 @@ func TestMetrics_StaleOrganizations(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := func(count string) bool {
-		_, body := ask(t, a, "GET", "/metrics")
-		return strings.Contains(body, "\ngridhook_organizations_stale "+count+"\n")
+		if err := a.CountStale(); err != nil {
+			t.Fatal(err)
+		}
+		return shows(t, a, "gridhook_organizations_stale "+count)
 	}
 	for late := time.Now().Add(2 * time.Minute); !stale("1"); <-time.After(50 * time.Millisecond) { // the ledger follows
 		if time.Now().After(late) {
@@ -40,5 +42,34 @@ func TestMetrics_StaleOrganizations(t *testing.T) {
 	}
 	if !stale("0") {
 		t.Error("a suspended organization counts")
+	}
+}
+
+// shows reports whether a scrape has a line.
+func shows(t *testing.T, a *app.App, line string) bool {
+	t.Helper()
+	_, body := ask(t, a, "GET", "/metrics")
+	return strings.Contains(body, "\n"+line+"\n")
+}
+
+// TestMetrics_ScrapeDecodesNoRecord checks that a scrape decodes no record of an
+// organization or endpoint: records that do not decode make no scrape incomplete.
+func TestMetrics_ScrapeDecodesNoRecord(t *testing.T) {
+	a := start(t)
+	last, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{
+		{Ref: storage.OrganizationRef("acme"), At: time.Now(), Value: []byte(`{"id": 7}`)},
+		{Ref: storage.WebhookEndpointRef("acme", "ep"), At: time.Now(), Value: []byte(`{"id": 7}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.AwaitState(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.CountStale(); err == nil {
+		t.Fatal("the records decode")
+	}
+	if !shows(t, a, "gridhook_organizations_stale 0") {
+		t.Error("a scrape decoded a record")
 	}
 }

@@ -41,14 +41,17 @@ func storesIn(data string) stores {
 	return stores{data, own, own + ".restoring", own + ".replaced"}
 }
 
-// checkWhole returns an error if a restore into the data folder was interrupted. Without
-// the check, an empty store would look like total data loss.
-func (s stores) checkWhole() error {
+// recover finishes an exchange that was interrupted between its moves. It returns an error
+// if a restore into the data folder was interrupted earlier. Without the check, an empty
+// store would look like total data loss.
+func (s stores) recover() error {
 	if exists(s.own) {
 		return nil
 	}
 	const again = "a restore into %s was interrupted: run gridhook restore again, "
 	switch {
+	case exists(s.replaced) && exists(s.fresh): // the exchange begins when the fresh store is complete
+		return s.exchange()
 	case exists(s.replaced):
 		return fmt.Errorf(again+"with --replace, or rename %s to %s to keep the previous data", s.data, s.replaced, natsFolder)
 	case exists(s.fresh):
@@ -69,6 +72,12 @@ func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace boo
 	s := storesIn(a.Data)
 	if (exists(s.own) || exists(s.replaced)) && !replace {
 		return fmt.Errorf("%w in %s: set --replace to delete it", backup.ErrExists, a.Data)
+	}
+	// The fresh store is incomplete from here on, so the server needs its own store.
+	if !exists(s.own) && exists(s.replaced) {
+		if err := errors.Join(os.Rename(s.replaced, s.own), syncFolder(s.data)); err != nil {
+			return err
+		}
 	}
 	if err := os.RemoveAll(s.fresh); err != nil { // left by an interrupted restore
 		return err
@@ -91,12 +100,12 @@ func (s stores) exchange() error {
 		if err := os.RemoveAll(s.replaced); err != nil { // left by a restore that was interrupted after its exchange
 			return err
 		}
-		if err := os.Rename(s.own, s.replaced); err != nil {
+		if err := errors.Join(os.Rename(s.own, s.replaced), syncFolder(s.data)); err != nil {
 			return err
 		}
 	}
 	// The replicas belong to the replaced store.
-	for _, view := range []string{"state.db", "ledger.db"} {
+	for _, view := range []string{stateFile, "ledger.db"} {
 		if err := os.RemoveAll(filepath.Join(s.data, view)); err != nil {
 			return err
 		}

@@ -47,7 +47,13 @@ func serving(data string) app.Options { return app.Local(data, slog.New(slog.Dis
 // at runs a server on a data folder during do.
 func at(t *testing.T, data string, do func(*app.App)) {
 	t.Helper()
-	a, err := app.Start(t.Context(), serving(data))
+	started(t, serving(data), do)
+}
+
+// started runs a server with options during do.
+func started(t *testing.T, o app.Options, do func(*app.App)) {
+	t.Helper()
+	a, err := app.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +150,15 @@ func TestRestore_Interrupted(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(data, "nats.restoring"), os.DirFS(filepath.Join(data, "nats.replaced"))); err != nil {
 				t.Fatal(err)
 			}
+			return data
+		}, func(t *testing.T, data string) {
+			if got := knows(t, data); got != "older " || folders(t, data) != "nats" {
+				t.Errorf("the organizations are %q, from %s", got, folders(t, data))
+			}
+		}},
+		{"with the replaced store alone", func(t *testing.T) string {
+			data := restored(t)
+			move(t, data, "nats", "nats.replaced")
 			return data
 		}, func(t *testing.T, data string) {
 			refused(t, data, "rename "+filepath.Join(data, "nats.replaced"))

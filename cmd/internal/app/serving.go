@@ -26,7 +26,9 @@ func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http
 	// connection.
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP1(true)
-	server.TLSConfig, err = tlsConfig(pair, a.Log)
+	if server.TLSConfig, err = tlsConfig(pair, a.Log); err == nil {
+		server.TLSConfig.NextProtos = []string{"http/1.1"}
+	}
 	return server, err
 }
 
@@ -46,12 +48,9 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 	stopping, stop := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context { return stopping }
 	s.RegisterOnShutdown(stop) // ends the streams, which Shutdown would wait for
-	start := func() error { return s.Serve(l) }
-	if s.TLSConfig != nil {
-		start = func() error { return s.ServeTLS(l, "", "") }
-	}
+	l = rest.Listen(l, s.TLSConfig, a.Log)
 	a.running.Go(func() error {
-		if err := start(); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil

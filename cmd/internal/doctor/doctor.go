@@ -37,6 +37,7 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	r.openFiles(&cfg, m)
 	r.running(ctx, &cfg)
 	if cfg.Role == config.Serve {
+		r.compaction(&cfg)
 		r.ok("nats", "embedded: no open port, and each write is synced to disk before its acknowledgement")
 		return r
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
@@ -99,7 +100,42 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		r.ok(check, "%s is private and on a disk", c.Data)
 	}
 	free, size, err := m.space(c.Data)
-	r.freeSpace(c, disk{free, size, used(c.Data), err})
+	d := disk{free, size, used(c.Data), err}
+	r.freeSpace(c, d)
+	if c.Role == config.Serve && err == nil {
+		store := uint64(c.MaxStore)
+		if store == 0 {
+			store = (d.free + d.used) / 4 * 3 // as the embedded server does
+		}
+		r.history(c, store)
+	}
+}
+
+// history compares the limit of one organization's history with the size of the store in
+// bytes, 0 if unknown.
+func (r *Report) history(c *config.Config, store uint64) {
+	const check = "max-history"
+	switch history, share := c.Limits.MaxHistory, config.Size(store/app.HistoryShare); { //nolint:gosec // smaller than a disk
+	case c.Role == config.Worker:
+	case history == 0:
+		r.warn(check, "set max-history", "no limit: the triggers of one organization can fill the store, and then nobody's are accepted")
+	case store == 0:
+		r.ok(check, "%s for each organization; the size of the store is not known", history)
+	case history <= share:
+		r.ok(check, "one organization takes at most %s of the store's %s", history, config.Size(store)) //nolint:gosec // smaller than a disk
+	case c.Role == config.Serve:
+		r.ok(check, "lowered to %s, an eighth of the store", share)
+	default:
+		r.warn(check, "lower max-history to "+share.String()+", or enlarge the store", "%s for each organization: %d organizations fill the store's %s", history, (store+uint64(history)-1)/uint64(history), config.Size(store)) //nolint:gosec // smaller than a disk
+	}
+}
+
+// compaction checks whether a restart leaves bytes of deleted organizations behind.
+func (r *Report) compaction(c *config.Config) {
+	if due, err := app.CompactionDue(c.Data, time.Now()); due && err == nil {
+		r.warn("deletions", "restart serve: see GridhookCompactionDue in the operator's guide",
+			"the files of NATS have bytes of deleted organizations that are past their retention")
+	}
 }
 
 // disk describes the data folder's file system in bytes: free is available to this

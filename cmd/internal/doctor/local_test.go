@@ -54,6 +54,11 @@ func TestLocal_Checks(t *testing.T) {
 		}
 		return path
 	}
+	deleted := folder(t, 0o700)
+	if err := errors.Join(os.Mkdir(filepath.Join(deleted, "nats"), 0o700),
+		os.WriteFile(filepath.Join(deleted, "nats", "compaction.json"), []byte(`{"due":"2026-01-02T00:00:00Z"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		args, check string
 		want        Status
@@ -64,6 +69,7 @@ func TestLocal_Checks(t *testing.T) {
 		{"--endpoint-concurrency 2000", "settings", Warning, "above concurrency 1024"},
 		{"--operator-key 0123456789abcdef0", "settings", Warning, "operator-key is on the command line"},
 		{"--operator-key 0123456789abcdef0", "operator key", OK, "given by flag"},
+		{"--data " + deleted, "deletions", Warning, "bytes of deleted organizations"},
 		{"--admin 127.0.0.1:1", "admin listener", OK, ""},
 		{"--admin [::1]:1", "admin listener", OK, ""},
 		{"--admin 0.0.0.0:1", "admin listener", Warning, "from beyond this machine"},
@@ -112,6 +118,9 @@ func TestLocal_Machine(t *testing.T) {
 		{full(0, 100*G, nil), "", "disk", Problem, "0 of 100GiB are free"},
 		{full(60*G, 100*G, nil), "--max-store=61GiB", "disk", Warning, "the disk has space for 60GiB"},
 		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},
+		{full(60*G, 100*G, nil), "--max-history=0", "max-history", Warning, "no limit"},
+		{full(60*G, 100*G, nil), "--max-history=1GiB", "max-history", OK, "at most 1GiB of the store's 45GiB"},
+		{full(60*G, 100*G, nil), "--max-store=32GiB", "max-history", OK, "lowered to 4GiB"},
 		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
 		{volatile, "", "data folder", Problem, "is on tmpfs"},
 		{healthy, "", "data folder", OK, "on a disk"},

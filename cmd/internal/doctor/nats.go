@@ -37,6 +37,7 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 		r.problem("jetstream", "turn JetStream on in NATS and for this account, and allow the user $JS.API.>", "no information on this account: %v", f.Refused)
 	} else {
 		r.account(f.Account)
+		r.history(c, storeOf(f))
 		r.trial(f)
 	}
 	r.streams(c, f)
@@ -123,6 +124,18 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 	default:
 		r.ok(check, "%s used, %s", config.Size(used), map[bool]string{true: "no limit", false: "of " + config.Size(limit).String()}[limit < 0])
 	}
+}
+
+// storeOf returns the size of the store in bytes: the smallest of the account's limit and
+// the servers' limits, 0 if none is known.
+func storeOf(f *checkup.Facts) uint64 {
+	smallest := max(f.Account.Limits.MaxStore, 0)
+	for _, s := range f.Servers {
+		if config := s.JetStream.Config; config != nil && (smallest == 0 || config.MaxStore < smallest) {
+			smallest = max(config.MaxStore, 0)
+		}
+	}
+	return uint64(smallest)
 }
 
 func (r *Report) trial(f *checkup.Facts) {

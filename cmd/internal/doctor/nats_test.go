@@ -217,6 +217,20 @@ func TestNATS_Findings(t *testing.T) {
 	clock := func(ahead time.Duration) checkup.Facts {
 		return checkup.Facts{Clocks: []checkup.Clock{{Server: "n1", Ahead: ahead, Within: 10 * time.Millisecond}}}
 	}
+	account := func(limit int64, servers ...int64) checkup.Facts {
+		f := checkup.Facts{Account: &jetstream.AccountInfo{}}
+		f.Account.Limits.MaxStore = limit
+		for _, size := range servers {
+			var s checkup.Server
+			s.JetStream.Config = &struct {
+				MaxStore     int64         `json:"max_storage"`
+				SyncInterval time.Duration `json:"sync_interval"`
+				SyncAlways   bool          `json:"sync_always"`
+			}{MaxStore: size}
+			f.Servers = append(f.Servers, s)
+		}
+		return f
+	}
 	synced := func(names ...string) (list []checkup.Server) {
 		for _, name := range names {
 			var s checkup.Server
@@ -248,6 +262,10 @@ func TestNATS_Findings(t *testing.T) {
 		{"clocks", clock(-5 * time.Second), (*Report).clocks, Warning, "n1 is -5s off"},
 		{"clocks", clock(time.Hour), (*Report).clocks, Problem, "n1 is 1h0m0s off"},
 		{"clocks", checkup.Facts{}, (*Report).clocks, Unknown, ""},
+		{"max-history", account(100 << 30), judgeHistory, Warning, "16GiB for each organization: 7 organizations fill the store's 100GiB"},
+		{"max-history", account(200 << 30), judgeHistory, OK, "at most 16GiB of the store's 200GiB"},
+		{"max-history", account(-1, 64<<30), judgeHistory, Warning, "4 organizations fill the store's 64GiB"},
+		{"max-history", account(-1), judgeHistory, OK, "not known"},
 		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
 		{"jetstream permissions", checkup.Facts{Ack: 200 * time.Millisecond}, (*Report).trial, OK, "a write took 200ms"},
@@ -268,6 +286,11 @@ func TestNATS_Findings(t *testing.T) {
 			t.Errorf("%s: the status is %s, want %s", test.says, r.Status, test.want)
 		}
 	}
+}
+
+func judgeHistory(r *Report, f *checkup.Facts) {
+	c := config.Default(config.API)
+	r.history(&c, storeOf(f))
 }
 
 func judgeStreams(r *Report, f *checkup.Facts) { r.streams(&config.Config{}, f) }

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/gridhook/gridhook/events/periodic"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// staleEvery is the interval between two counts of stale organizations. A count reads every
+// organization, so it is not part of a scrape.
+const staleEvery = time.Minute
+
+// countStale keeps the metric of stale organizations current.
+func (a *App) countStale(context.Context) error {
+	a.stale = promauto.With(a.Registry).NewGauge(prometheus.GaugeOpts{
+		Namespace: "gridhook", Name: "organizations_stale",
+		Help: "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force. Counted once a minute.",
+	})
+	a.run("the count of stale organizations", func(ctx context.Context) error {
+		return periodic.Run(ctx, staleEvery, a.Log, "count stale organizations", func(context.Context) error { return a.setStale(time.Now()) })
+	})
+	return nil
+}
+
+// setStale counts the organizations whose receivers have no current signal. It ignores
+// suspended organizations, and organizations without any trigger.
+func (a *App) setStale(now time.Time) error {
+	n := 0
+	err := a.store.View(func(v storage.View) error {
+		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
+		for i := 0; err == nil && i < len(organizations); i++ {
+			if organizations[i].Suspended {
+				continue
+			}
+			var stale bool
+			if stale, err = a.ranOut(v, organizations[i].ID, now); stale {
+				n++
+			}
+		}
+		return err
+	})
+	if err == nil {
+		a.stale.Set(float64(n))
+	}
+	return err
+}
+
+// ranOut reports whether an organization's signals have run out although an endpoint
+// wants them.
+func (a *App) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
+	newest, err := a.ledger.Recent(org, 1)
+	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
+		return false, err
+	}
+	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
+	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // TestOperator_Views uses the views of a delivery's request, plans, channels, keys, tools
@@ -29,6 +31,7 @@ func TestOperator_Views(t *testing.T) {
 	p.usesTools(day)
 	p.usesChannels(w)
 	p.usesKeys()
+	p.readsAudit()
 	p.savesFiles()
 	p.deletesOrganization()
 }
@@ -88,6 +91,14 @@ func (p *tab) readsPlans(w *world, day string) {
 	p.click("nav a", "Plans")
 	p.look("plans")
 	p.click("td a", plan(p.t).ID)
+	tariff, err := urdb.Parse(plan(p.t).URDB)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, v := range tariff.Versions() {
+		p.sees("td", v.Info().EffectiveFrom.String())
+		p.sees("td", v.Info().Source)
+	}
 	p.until(`t.all(".plot path.line.import").length === 1`)
 	p.set("From local midnight in "+zone+" of", day)
 	p.until(`location.hash.includes("day=` + day + `")`)
@@ -165,6 +176,17 @@ func (p *tab) usesKeys() {
 	p.shows("td", "Revoked")
 }
 
+// readsAudit finds the revocation of a key in the audit log.
+func (p *tab) readsAudit() {
+	p.t.Helper()
+	p.click("nav a", "Audit log")
+	p.sees("td", "createKey")
+	p.look("audit")
+	p.set("Operation", "revokeKey")
+	p.until(`t.all("tbody").length === 1`)
+	p.sees("td", "revokeKey")
+}
+
 // savesFiles saves the homes of all pages as CSV.
 func (p *tab) savesFiles() {
 	p.t.Helper()
@@ -200,7 +222,7 @@ func TestPartner_Link(t *testing.T) {
 	p := newTab(t)
 	w := newWorld(t)
 	var made struct{ KeyID, Path string }
-	if err := json.Unmarshal([]byte(w.command("console", "link", "--org", organization, "--minutes", "15", "--json")), &made); err != nil {
+	if err := json.Unmarshal([]byte(w.command("console", "link", "--org", organization, "--lifetime", "15m", "--json")), &made); err != nil {
 		t.Fatal(err)
 	}
 	p.open(w.API + made.Path)

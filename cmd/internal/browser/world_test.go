@@ -18,6 +18,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // These are the tenant of the tests, its homes, and their place.
@@ -64,7 +65,7 @@ func (w *world) furnish(dir string) {
 	w.command("org", "create", "--id", "other", "--name", "Somebody Else")
 	plan := plan(w.t)
 	tariff := filepath.Join(dir, "plan.json")
-	w.write(tariff, plan.URDB())
+	w.write(tariff, plan.URDB)
 	w.command("plan", "import", "--id", plan.ID, tariff)
 	var lines bytes.Buffer
 	for i := range homes {
@@ -84,7 +85,7 @@ func (w *world) furnish(dir string) {
 func plan(t *testing.T) catalog.Plan {
 	t.Helper()
 	for _, p := range catalog.Plans() {
-		if p.Timezone == zone && len(p.Periods) > 2 {
+		if tariff, err := urdb.Parse(p.URDB); p.Timezone == zone && err == nil && len(tariff.Periods()) > 2 {
 			return p
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
@@ -27,13 +29,18 @@ const (
 	homes    = 200
 )
 
-// TestCluster_ServerKilled runs the processes of the compose file: three NATS servers with its
-// configuration, an api and two workers. It kills one server. Nothing is lost, and
-// triggers are still accepted.
+// TestCluster_ServerKilled runs the processes of the compose file and of the manifests: three
+// NATS servers with their configuration, an api and two workers. It kills one server.
+// Nothing is lost, and triggers are still accepted.
 func TestCluster_ServerKilled(t *testing.T) {
 	t.Parallel()
+	t.Run("compose", func(t *testing.T) { t.Parallel(); survivesKill(t, composeNATS(t)) })
+	t.Run("Kubernetes", func(t *testing.T) { t.Parallel(); survivesKill(t, kubernetesNATS(t)) })
+}
+
+func survivesKill(t *testing.T, conf natsConf) {
 	b := build(t)
-	servers, url := natsCluster(t, b.NATS)
+	servers, url := natsCluster(t, b.NATS, conf)
 	api := start(t, b, "api", url)
 	start(t, b, "worker", url)
 	start(t, b, "worker", url)
@@ -103,35 +110,55 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// natsCluster starts three servers with the compose file's configuration, on loopback
-// addresses and a temporary folder.
-func natsCluster(t *testing.T, binary string) (servers []*blackbox.Process, url string) {
+// natsConf is the configuration of three servers, and the names under which they find each
+// other.
+type natsConf struct {
+	text  string
+	names []string
+}
+
+func composeNATS(t *testing.T) natsConf {
 	t.Helper()
-	shipped, err := os.ReadFile(filepath.Join(deploy, "compose/nats.conf"))
+	text, err := os.ReadFile(filepath.Join(deploy, "compose/nats.conf"))
 	must(t, err)
+	return natsConf{string(text), []string{"nats-1", "nats-2", "nats-3"}}
+}
+
+// kubernetesNATS returns the configuration in the first manifest.
+func kubernetesNATS(t *testing.T) natsConf {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, "kubernetes/nats.yaml"))
+	must(t, err)
+	var config struct{ Data map[string]string }
+	must(t, yaml.NewDecoder(bytes.NewReader(text)).Decode(&config))
+	return natsConf{config.Data["nats.conf"], []string{"nats-0.nats", "nats-1.nats", "nats-2.nats"}}
+}
+
+// natsCluster starts three servers with a shipped configuration, on loopback addresses and
+// a temporary folder.
+func natsCluster(t *testing.T, binary string, conf natsConf) (servers []*blackbox.Process, url string) {
+	t.Helper()
 	address := func() string {
 		a, err := blackbox.FreeAddress()
 		must(t, err)
 		return a
 	}
-	var names, urls, health []string
-	routes := []string{}
-	for i := range 3 {
-		names = append(names, fmt.Sprintf("nats-%d", i+1))
+	var routes, urls, health []string
+	for range conf.names {
 		routes = append(routes, address())
 	}
-	specs := make([]blackbox.Spec, 3)
-	for i, name := range names {
+	specs := make([]blackbox.Spec, len(conf.names))
+	for i, name := range conf.names {
 		dir, client, monitor := t.TempDir(), address(), address()
 		urls, health = append(urls, "nats://"+client), append(health, "http://"+monitor+"/healthz")
 		replace := []string{
 			"0.0.0.0:4222", client, "0.0.0.0:8222", monitor, "0.0.0.0:6222", routes[i], "store_dir: /data", fmt.Sprintf("store_dir: %q", dir),
 		}
-		for j, other := range names {
+		for j, other := range conf.names {
 			replace = append(replace, other+":6222", routes[j])
 		}
 		file := filepath.Join(dir, "nats.conf")
-		must(t, os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(string(shipped))), 0o600))
+		must(t, os.WriteFile(file, []byte(strings.NewReplacer(replace...).Replace(conf.text)), 0o600))
 		specs[i] = blackbox.Spec{
 			Binary: binary, Args: []string{"-c", file}, Env: []string{"NATS_NAME=" + name}, Log: &blackboxtest.Tail{}, Patience: patience,
 			Ready: func(line string) bool { return strings.Contains(line, "Server is ready") },
@@ -203,7 +230,7 @@ func furnish(t *testing.T, api *blackbox.Gridhook, hook string) *client.Client {
 	t.Helper()
 	operator, plan := blackboxtest.Operator(t, api), catalog.Plans()[0]
 	var tariff, lines bytes.Buffer
-	must(t, json.Compact(&tariff, plan.URDB()))
+	must(t, json.Compact(&tariff, plan.URDB))
 	fmt.Fprintln(&lines, `{"resource":"organization","id":"acme","name":"Acme"}`)
 	fmt.Fprintf(&lines, `{"resource":"ratePlan","id":%q,"tariff":%s}`+"\n", plan.ID, &tariff)
 	for i := range homes {

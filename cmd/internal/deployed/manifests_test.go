@@ -30,28 +30,42 @@ func rendered(t *testing.T) map[string][]manifest {
 	}
 	all := map[string][]manifest{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must(t, err)
-		decoder := yaml.NewDecoder(bytes.NewReader(text))
-		for {
-			var m manifest
-			err := decoder.Decode(&m)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			must(t, err)
-			if m != nil {
-				all[filepath.Base(file)] = append(all[filepath.Base(file)], m)
-			}
-		}
+		all[filepath.Base(file)] = manifestsOf(t, file)
 	}
 	return all
 }
 
-// TestManifests_Schemas validates the chart's manifests against the schemas in the folders of
+// manifestsOf returns the documents of a file.
+func manifestsOf(t *testing.T, file string) (all []manifest) {
+	t.Helper()
+	text, err := os.ReadFile(file) //nolint:gosec // of the repository, or of .ci/deploy
+	must(t, err)
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var m manifest
+		err := decoder.Decode(&m)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		must(t, err)
+		if m != nil {
+			all = append(all, m)
+		}
+	}
+}
+
+// shipped returns the chart's renderings and the manifests of NATS.
+func shipped(t *testing.T) map[string][]manifest {
+	t.Helper()
+	all := rendered(t)
+	all["nats.yaml"] = manifestsOf(t, filepath.Join(deploy, "kubernetes/nats.yaml"))
+	return all
+}
+
+// TestManifests_Schemas validates the shipped manifests against the schemas in the folders of
 // GRIDHOOK_SCHEMAS.
 func TestManifests_Schemas(t *testing.T) {
-	all := rendered(t)
+	all := shipped(t)
 	s := newSchemas(t, strings.Split(os.Getenv("GRIDHOOK_SCHEMAS"), string(os.PathListSeparator)))
 	kinds := map[string]bool{}
 	for file, manifests := range all {
@@ -82,7 +96,7 @@ func TestManifests_Schemas(t *testing.T) {
 // TestSelectors_OneWorkload checks that each selector selects the pods of one workload, and that each
 // reference names an existing workload.
 func TestSelectors_OneWorkload(t *testing.T) {
-	for file, manifests := range rendered(t) {
+	for file, manifests := range shipped(t) {
 		pods := map[string]map[string]any{} // workload -> the labels of its pods
 		for _, m := range manifests {
 			if workload(m) {

@@ -37,7 +37,7 @@ func TestCluster_Restore(t *testing.T) {
 	alone.Kill()
 	before := r.taken.Load()
 
-	servers, url := natsCluster(t, b.NATS)
+	servers, url := natsCluster(t, b.NATS, composeNATS(t))
 	command(t, b.Gridhook, "restore", file, "--identity", identity, "--nats", url, "--nats-replicas", "3")
 	threeCopies(t, url)
 	r.closed.Store(false)

@@ -88,7 +88,7 @@ func newWorld(t *testing.T, dir string) *world {
 	running := blackboxtest.Start(t, blackbox.Run{Binary: binary, Role: "serve", Data: filepath.Join(dir, "data"), Patience: patience})
 	w := &world{t: t, operator: blackboxtest.Operator(t, running)}
 	plan := catalog.Plans()[0]
-	if _, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
+	if _, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan.ID, Tariff: plan.URDB}); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -63,7 +63,7 @@ func newWorld(t *testing.T, g *blackbox.Gridhook) *world {
 	if !ok {
 		t.Fatalf("the catalog has no %s", plan)
 	}
-	_, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan, Tariff: p.URDB()})
+	_, err := w.operator.ImportPlan(t.Context(), client.NewPlan{ID: plan, Tariff: p.URDB})
 	w.must(err)
 	return w
 }

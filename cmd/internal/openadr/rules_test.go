@@ -82,3 +82,20 @@ func TestRules_Metrics(t *testing.T) {
 		return struct{}{}, strings.Contains(string(text), `"GET /openadr3/programs/{id}"`)
 	})
 }
+
+// An update cannot grow an object beyond the organization's limit of stored bytes.
+func TestRules_MaxState(t *testing.T) {
+	w := newWorld(t, func(o *app.Options) { o.Limits.MaxState = 20_000 })
+	program := func(value string) string {
+		return `{"objectType":"PROGRAM","programName":"P","attributes":[{"type":"X","values":["` + value + `"]}]}`
+	}
+	created := w.ask("bl", http.MethodPost, "programs", program("short"))
+	if created.status != http.StatusCreated {
+		t.Fatalf("the creation: %d %s", created.status, created.body)
+	}
+	for size, want := range map[int]int{100: http.StatusOK, 25_000: http.StatusConflict} {
+		if got := w.ask("bl", http.MethodPut, "programs/"+created.field("id"), program(strings.Repeat("x", size))); got.status != want {
+			t.Errorf("an update to %d bytes: %d %s, want %d", size, got.status, got.body, want)
+		}
+	}
+}

@@ -30,12 +30,21 @@ type manifest struct {
 	Metadata struct{ Name string }
 	Data     map[string]string // of a Secret, in base64
 	Spec     struct {
-		Replicas   int
+		Replicas int
+		Strategy struct {
+			RollingUpdate rollingUpdate `yaml:"rollingUpdate"`
+		}
 		Containers []container // of a Pod
 		Template   struct {
 			Spec struct{ Containers []container }
 		}
 	}
+}
+
+// rollingUpdate is the order in which a Deployment replaces its pods.
+type rollingUpdate struct {
+	MaxSurge       int `yaml:"maxSurge"`
+	MaxUnavailable int `yaml:"maxUnavailable"`
 }
 
 type container struct {
@@ -83,6 +92,9 @@ func renderChart(t *testing.T, values ...string) chart {
 	for _, m := range all {
 		switch m.Kind {
 		case "Deployment":
+			if update := m.Spec.Strategy.RollingUpdate; update != (rollingUpdate{MaxSurge: 1}) {
+				t.Fatalf("%s has %+v: let fleet.roll follow this order", m.Metadata.Name, update)
+			}
 			c.pods = append(c.pods, slices.Repeat([]pod{podOf(t, m.Spec.Template.Spec.Containers[0], all)}, m.Spec.Replicas)...)
 		case "Pod":
 			c.test = m.Spec.Containers[0].Args

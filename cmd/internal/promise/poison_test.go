@@ -160,7 +160,7 @@ func TestPoison_TariffThatPanics(t *testing.T) {
 	acme.delivered(acme.trigger(), homes)
 	bad, plan, dir := acme.home(500), plans()[0], t.TempDir()
 	tariff, line := filepath.Join(dir, "tariff.json"), filepath.Join(dir, "home.ndjson")
-	writeFile(t, tariff, plan.URDB())
+	writeFile(t, tariff, plan.URDB)
 	api.command("plan", "import", "--id", "bad", tariff)
 	writeFile(t, line, fmt.Appendf(nil, `{"resource":"home","organizationId":%q,"id":%q,"name":"Bad","timezone":%q,"ratePlanId":"bad"}`+"\n",
 		organization, bad, plan.Timezone))

@@ -66,7 +66,7 @@ func TestStartErrors_BadInput(t *testing.T) {
 	dir := t.TempDir()
 
 	broken := filepath.Join(dir, "broken.json")
-	tariff := strings.Replace(string(plans()[0].URDB()), `"energyweekdayschedule":[[`, `"energyweekdayschedule":[[99,`, 1)
+	tariff := strings.Replace(string(plans()[0].URDB), `"energyweekdayschedule":[[`, `"energyweekdayschedule":[[99,`, 1)
 	writeFile(t, broken, []byte(tariff))
 	out, err := p.try("plan", "import", "--id", "broken", broken)
 	if err == nil || !strings.Contains(out, "energyweekdayschedule[0]") {

@@ -36,12 +36,13 @@ func newFleet(t *testing.T, binary string) *fleet {
 	return f
 }
 
-// roll replaces one process after another with another version.
+// roll replaces one process after another with another version, in the order of the chart:
+// a new process, with a data folder of its own, is ready before an old one stops.
 func (f *fleet) roll(binary string) {
 	f.t.Helper()
 	for i, old := range f.processes {
+		f.processes[i] = f.chart.pods[i].start(f.t, binary, f.t.TempDir())
 		old.stop()
-		f.processes[i] = f.chart.pods[i].start(f.t, binary, old.data)
 	}
 	f.api().command(f.chart.test...)
 }

@@ -49,7 +49,7 @@ func furnish(t *testing.T, p *process, homes int) *partner {
 	dir := t.TempDir()
 	for _, plan := range plans() {
 		file := filepath.Join(dir, plan.ID+".json")
-		writeFile(t, file, plan.URDB())
+		writeFile(t, file, plan.URDB)
 		p.command("plan", "import", "--id", plan.ID, file)
 	}
 	var lines bytes.Buffer

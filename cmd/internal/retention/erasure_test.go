@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/replica"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -23,11 +24,15 @@ import (
 const zebra = "zebra-quagga"
 
 // traces are parts of zebra's identifiers, names and addresses.
-var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "zqsource", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
+var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "zqsource", "zqchannel", "zqprogram", "zqsubscription", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
 
-// lynx is an organization whose record is changed before its deletion. NATS keeps the
-// earlier version until it compacts the file. A restored backup has only the last.
+// lynx is an organization whose records are changed before its deletion. NATS keeps the
+// earlier versions until it compacts the file. A restored backup and a compacted store have
+// only the last.
 const lynx = "lynx-caracal"
+
+// changes are texts of the earlier versions of lynx's records.
+var changes = []string{lynx, "lynxhome", "Ocelot", "serval.example"}
 
 // found returns the traces in the files of a folder.
 func found(t *testing.T, dir string, traces ...string) []string {
@@ -114,16 +119,14 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	f := newFleetWith(t, t.TempDir(), options)
 	must(t, f.store.Create(within(t), &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}))
 	storagetest.Put(t, f.store, storagetest.RatePlan("acme", "plan", 0.2))
+	f.shorten()
 	f.furnish(50)
 	f.month()
 	others := count(t, f.state, "acme")
-	must(t, f.store.Create(within(t), &storage.Organization{ID: lynx, Name: "Lynx", Base: storage.Base{OrganizationID: storage.Shared}}))
-	_, err := storage.Update(within(t), f.store, storage.OrganizationRef(lynx), func(o *storage.Organization) error {
-		o.Name = "Caracal"
-		return nil
-	})
-	must(t, err)
-	for _, trace := range append(traces, lynx) {
+	f.furnishQueues()
+	f.furnishChanged()
+	all := slices.Concat(traces, changes)
+	for _, trace := range all {
 		if len(found(t, f.dir, trace)) == 0 {
 			t.Fatalf("before the deletion no file has %q", trace)
 		}
@@ -139,29 +142,51 @@ func TestErasure_LeavesNothing(t *testing.T) {
 	}
 	_, err = f.store.EraseOrganization(within(t), lynx)
 	must(t, err)
+	if len(found(t, f.dir, changes...)) == 0 {
+		t.Fatal("NATS has no earlier version of a record: this test shows nothing about them")
+	}
 	must(t, f.ledger.Prune(time.Now().Add(-month)))
 	if u, err := f.ledger.Usage(zebra); err != nil || u != (events.Usage{}) {
 		t.Errorf("the ledger has %+v of the deleted organization: %v", u, err)
 	}
 	f.rest() // NATS removes a file when the last of its messages has expired
-	f.await("triggers and receipts expire", func() bool { return f.sizes()["GRIDHOOK_RECEIPTS"] == 0 && f.sizes()["GRIDHOOK_TRIGGERS"] == 0 })
+	f.awaitPassing()
 	f.month()
 	if n := count(t, f.state, "acme"); n != others {
 		t.Errorf("the other organization has %d entities, %d before", n, others)
 	}
-	f.endWithHome()
+	f.awaitEmpty(slices.Concat(passing, []string{"GRIDHOOK_REQUESTS", "GRIDHOOK_FEEDBACK"})...) // a backup waits for messages that expire meanwhile
 	restored := f.restoredDir()
 	must(t, f.ledger.Prune(time.Now().Add(-month))) // of receipts that it read after the first time
 	f.stop()
+	nats := filepath.Join(f.dir, "nats")
+	must(t, embedded.Compact(within(t), embedded.Options{Dir: nats, StartTimeout: patience, Log: discard}, nats+".new"))
+	must(t, os.RemoveAll(nats))
+	must(t, os.Rename(nats+".new", nats))
 	f = newFleetWith(t, f.dir, options)
 	if n := count(t, f.state, "acme"); n != others {
 		t.Errorf("the other organization has %d entities after a restart, %d before", n, others)
 	}
-	for _, trace := range found(t, f.dir, traces...) {
+	for _, trace := range found(t, f.dir, all...) {
 		t.Errorf("the data folder: %s", trace)
 	}
-	for _, trace := range found(t, restored, append(traces, lynx)...) {
+	for _, trace := range found(t, restored, all...) {
 		t.Errorf("a restored backup: %s", trace)
+	}
+}
+
+// furnishChanged creates lynx with a home, an endpoint and a key, and changes each several
+// times.
+func (f *fleet) furnishChanged() {
+	t, of := f.t, storage.Base{OrganizationID: lynx}
+	must(t, f.store.Create(within(t), &storage.Organization{ID: lynx, Name: "Ocelot", Base: storage.Base{OrganizationID: storage.Shared}}))
+	key, _ := storage.NewKey(lynx, time.Now())
+	for i := range 5 {
+		home := storagetest.Home(lynx, "lynxhome", "plan")
+		home.StreetAddress = fmt.Sprintf("%d Ocelot Street", i)
+		storagetest.Put(t, f.store, home, &storage.KeyUse{KeyID: key.ID, LastUsedAt: storage.Time{Time: time.Now()}, Base: of}, &storage.WebhookEndpoint{
+			ID: "ep", Base: of, EndpointSettings: storage.EndpointSettings{URL: fmt.Sprintf("https://serval.example/%d", i), DeliveryMode: storage.DeliverAlways},
+		})
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 
 var (
 	options = jetstream.Options{
-		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month, ErasureAge: 3 * month,
+		Replicas: 1, TriggersAge: month, ReceiptsAge: month, DeletionsAge: month, RequestsAge: month, FeedbackAge: 2 * month, AuditAge: 2 * month, ErasureAge: 3 * month,
 	}
 	discard = slog.New(slog.DiscardHandler)
 )
@@ -215,13 +215,16 @@ func TestRetention_Year(t *testing.T) {
 	f := newFleet(t, t.TempDir())
 	must(t, f.store.Create(within(t), &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}))
 	storagetest.Put(t, f.store, storagetest.RatePlan("acme", "plan", 0.2))
+	f.shorten()
+	w := newWork(f)
 	var points []map[string]int64
 	var entities int
 	tick := time.NewTicker(month)
 	defer tick.Stop()
 	for m := range months {
 		f.month()
-		points = append(points, f.sizes())
+		w.month(m)
+		points = append(points, w.sizes())
 		if n := f.entities(); m == 0 {
 			entities = n
 		} else if n != entities {
@@ -229,6 +232,22 @@ func TestRetention_Year(t *testing.T) {
 		}
 		<-tick.C
 	}
+	w.done(t)
+	checkBounded(t, points)
+	f.followsLate()
+	f.restores(entities)
+	f.stop()
+	began := time.Now()
+	if n := newFleet(t, f.dir).entities(); n != entities {
+		t.Errorf("%d entities after a restart, want %d", n, entities)
+	}
+	t.Logf("the restart took %s", time.Since(began).Round(time.Millisecond))
+}
+
+// checkBounded checks that nothing is larger at the end of the year than in its first
+// months.
+func checkBounded(t *testing.T, points []map[string]int64) {
+	t.Helper()
 	const settled = 5 // months: twice the longest retention, and one more
 	for name := range points[0] {
 		var series []string
@@ -240,17 +259,13 @@ func TestRetention_Year(t *testing.T) {
 			}
 		}
 		t.Logf("%-20s KB: %s", name, strings.Join(series, " "))
-		// nats-server compacts a file once half of it, and 2 MiB, are unused.
-		const slack = 2 << 20
+		slack := int64(64 << 10)
+		if !strings.HasPrefix(name, "GRIDHOOK_") {
+			slack = 4 << 20 // nats-server compacts a file once half of it, and 2 MiB, are unused
+		}
 		if last := points[months-1][name]; last > peak*3/2+slack {
 			t.Errorf("%s has %d bytes at the end, at most %d in the first %d months", name, last, peak, settled)
 		}
-	}
-	f.followsLate()
-	f.restores(entities)
-	f.stop()
-	if n := newFleet(t, f.dir).entities(); n != entities {
-		t.Errorf("%d entities after a restart, want %d", n, entities)
 	}
 }
 
@@ -311,18 +326,11 @@ func (f *fleet) await(what string, holds func() bool) {
 	}
 }
 
-// endWithHome stores a home again as the last record. Otherwise the last records may be
-// tombstones that expire while a replica starts, and it would wait for them.
-func (f *fleet) endWithHome() {
-	storagetest.Put(f.t, f.store, storagetest.Home("acme", "stays0", "plan"))
-}
-
 // restores restores a backup elsewhere, where the same retention applies.
 func (f *fleet) restores(entities int) {
 	t := f.t
 	storagetest.Put(t, f.store, storagetest.Home("acme", "deleted", "plan"))
 	must(t, f.store.DeleteHome(within(t), "acme", "deleted"))
-	f.endWithHome()
 	restored := newFleet(t, f.restoredDir())
 	if n := restored.entities(); n != entities {
 		t.Errorf("%d entities are restored, want %d", n, entities)

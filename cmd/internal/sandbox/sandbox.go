@@ -65,7 +65,7 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 	}
 	plans := catalog.Plans()
 	for _, p := range plans {
-		if _, err := operator.ImportPlan(ctx, client.NewPlan{ID: p.ID, Tariff: p.URDB()}); err != nil {
+		if _, err := operator.ImportPlan(ctx, client.NewPlan{ID: p.ID, Tariff: p.URDB}); err != nil {
 			return fmt.Errorf("rate plan %s: %w", p.ID, err)
 		}
 	}

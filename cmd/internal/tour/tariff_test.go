@@ -21,7 +21,7 @@ func TestTariff(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want, got any
-	if err := json.Unmarshal(plan.URDB(), &want); err != nil {
+	if err := json.Unmarshal(plan.URDB, &want); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(file, &got); err != nil {

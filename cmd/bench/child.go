@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 )
 
@@ -28,7 +29,26 @@ func startChild(ctx context.Context, args ...string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{command: exec.CommandContext(ctx, self, args...)} //nolint:gosec // this very program
+	return startProcess(ctx, append([]string{self}, args...))
+}
+
+// startRemote is startChild for what runs on another machine in production. The process
+// gets the processor time that all others leave. Windows has no nice command, and the
+// process there competes with the server.
+func startRemote(ctx context.Context, args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	command := append([]string{self}, args...)
+	if runtime.GOOS != "windows" {
+		command = append([]string{"nice", "-n", "19"}, command...)
+	}
+	return startProcess(ctx, command)
+}
+
+func startProcess(ctx context.Context, command []string) (_ *child, err error) {
+	c := &child{command: exec.CommandContext(ctx, command[0], command[1:]...)} //nolint:gosec // this very program
 	c.command.Stderr = os.Stderr
 	if c.stdin, err = c.command.StdinPipe(); err != nil {
 		return nil, err
@@ -38,12 +58,12 @@ func startChild(ctx context.Context, args ...string) (*child, error) {
 		return nil, err
 	}
 	if err := c.command.Start(); err != nil {
-		return nil, fmt.Errorf("start the process of %s: %w", args[0], err)
+		return nil, fmt.Errorf("start %q: %w", command, err)
 	}
 	c.stdout = bufio.NewReader(stdout)
 	line, err := c.stdout.ReadString('\n')
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the process of %s did not say where it listens: %w", args[0], err), c.Close())
+		return nil, errors.Join(fmt.Errorf("%q did not say that it is ready: %w", command, err), c.Close())
 	}
 	c.line = strings.TrimSpace(line)
 	return c, nil

@@ -53,7 +53,7 @@ func measurePrices(ctx context.Context, o Options) (*Prices, error) {
 func priceInputs() ([]pricing.Input, error) {
 	var inputs []pricing.Input
 	for _, p := range catalog.Plans() {
-		tariff, err := urdb.Parse(p.URDB())
+		tariff, err := urdb.Parse(p.URDB)
 		if err != nil {
 			return nil, err
 		}

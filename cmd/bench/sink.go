@@ -211,7 +211,10 @@ type Sink struct {
 
 // StartSink runs this program's sink subcommand.
 func StartSink(ctx context.Context) (*Sink, error) {
-	c, err := startChild(ctx, sinkCommand)
+	return newSink(startChild(ctx, sinkCommand))
+}
+
+func newSink(c *child, err error) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}

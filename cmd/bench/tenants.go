@@ -19,6 +19,9 @@ import (
 
 // Tenants compares an organization's waiting times beside a greedy organization with its
 // waiting times alone. The server, the receivers and the clients are separate processes.
+// In production the greedy organization's clients and receiver run on its own machines. So
+// here they have the lowest priority, and compete with each other for what the server
+// leaves.
 type Tenants struct {
 	Signal   Wait `json:"signal"`
 	Estimate Wait `json:"estimate"`
@@ -39,15 +42,19 @@ type Wait struct {
 	Ratio    float64 `json:"ratio"`
 }
 
-// The greedy organization sends these requests at once and repeats each after its
-// response or refusal: more estimates than may wait, long price signals at a key's
-// default rate limit, and triggers one after the other.
+// The greedy organization has as many endpoints as it may. It sends these requests at once
+// and repeats each after its response or refusal: more estimates than may wait, long price
+// signals at a key's default rate limit, feedback, and triggers. More clients do not read
+// the responses.
 const (
 	greedy          = "greedy"
 	greedyEstimates = 150
 	greedySignals   = 16
+	greedyFeedback  = 2
 	greedyTriggers  = 2
-	greedyHomes     = 5000
+	greedyReads     = 50
+	greedyEndpoints = 50
+	greedyHomes     = 500
 	// signalPause follows each response: 16 clients then request 100 signals a second.
 	signalPause = 160 * time.Millisecond
 	greedyPause = 100 * time.Millisecond
@@ -72,18 +79,18 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	var sinks [2]*Sink // of the modest and of the greedy organization
-	for i := range sinks {
-		if sinks[i], err = StartSink(ctx); err != nil {
+	for i, start := range []func(context.Context, ...string) (*child, error){startChild, startRemote} {
+		if sinks[i], err = newSink(start(ctx, sinkCommand)); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, sinks[i].Close()) }()
 	}
 	m.sink = sinks[0]
-	modest, err := m.tenant(ctx, organization, m.homes, m.sink.URL)
+	modest, err := m.tenant(ctx, organization, m.homes, 1, m.sink.URL)
 	if err != nil {
 		return nil, err
 	}
-	taker, err := m.tenant(ctx, greedy, greedyHomes, sinks[1].URL)
+	taker, err := m.tenant(ctx, greedy, greedyHomes, greedyEndpoints, sinks[1].URL)
 	if err != nil {
 		return nil, err
 	}
@@ -97,12 +104,14 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		if err != nil {
 			return nil, err
 		}
-		stop := runGreedy(ctx, taker)
+		asking, err := startRemote(ctx, greedyCommand, taker.BaseURL, taker.Key)
+		if err != nil {
+			return nil, err
+		}
 		began, used := time.Now(), m.processorTime()
 		b, err := m.waits(ctx, modest)
 		processors = append(processors, (m.processorTime()-used).Seconds()/time.Since(began).Seconds())
-		stop()
-		if err = errors.Join(err, m.idle(ctx)); err != nil {
+		if err = errors.Join(err, asking.Close(), m.idle(ctx)); err != nil {
 			return nil, err
 		}
 		o.say("tenants: alone and beside in ms: signal %.1f %.1f, estimate %.0f %.0f, trigger %.1f %.1f, deliveries %.0f %.0f; %.1f processors",
@@ -128,14 +137,16 @@ func (m *tenantMeter) idle(ctx context.Context) error {
 	})
 }
 
-// tenant creates an organization with homes, one of them for estimates, and an endpoint.
-// It returns a client with the organization's key.
-func (m *tenantMeter) tenant(ctx context.Context, org string, homes int, url string) (*client.Client, error) {
+// tenant creates an organization with homes, one of them for estimates, and endpoints. It
+// returns a client with the organization's key.
+func (m *tenantMeter) tenant(ctx context.Context, org string, homes, endpoints int, url string) (*client.Client, error) {
 	if err := sandbox.Furnish(ctx, m.Operator, org, homes, func(int) {}); err != nil {
 		return nil, err
 	}
-	if err := register(ctx, m.Operator, org, url); err != nil {
-		return nil, err
+	for range endpoints {
+		if err := register(ctx, m.Operator, org, url); err != nil {
+			return nil, err
+		}
 	}
 	err := sandbox.Import(ctx, m.Operator, strings.NewReader(
 		`{"resource":"home","organizationId":"`+org+`","id":"`+tenantHome+`","zipcode":"94110","timezone":"America/Los_Angeles","ratePlanId":"pge-e-elec"}`+"\n"+
@@ -200,39 +211,74 @@ func askEstimate(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// runGreedy exceeds an organization's limits until stop is called. It does not decode the
+// greedyCommand is the argument that makes this program run serveGreedy. The address of
+// the API and a key follow.
+const greedyCommand = "bench-greedy"
+
+// serveGreedy exceeds an organization's limits until in ends. It does not decode the
 // responses: on a machine shared with the server, that would take more processor time
 // than the server itself.
-func runGreedy(ctx context.Context, c *client.Client) (stop func()) {
+func serveGreedy(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if _, err := fmt.Fprintln(out, "ready"); err != nil {
+		return err
+	}
 	start := time.Now().UTC().Truncate(15 * time.Minute)
 	month := fmt.Sprintf(`{"startTime":%q,"endTime":%q}`, start.Format(time.RFC3339), start.AddDate(0, 0, 28).Format(time.RFC3339))
+	signal := "/v1/homes/" + tenantHome + "/price_signal"
 	var asking sync.WaitGroup
+	for range greedyReads {
+		asking.Go(func() {
+			for ctx.Err() == nil {
+				_ = postAs(ctx, c, signal, month, func(io.Reader) error { return pauseFor(ctx, slowRead) }) // cut off by the server
+			}
+		})
+	}
 	for _, load := range []struct {
 		clients    int
 		pause      time.Duration
 		path, body string
 	}{
 		{greedyEstimates, greedyPause, "/v1/homes/" + tenantHome + "/hvac/estimate_savings", `{"type":"annual"}`},
-		{greedySignals, signalPause, "/v1/homes/" + tenantHome + "/price_signal", month},
+		{greedySignals, signalPause, signal, month},
+		{greedyFeedback, greedyPause, "/v1/feedback", `{"feedback_type":"bug","summary":"s","message":"m"}`},
 		{greedyTriggers, greedyPause, "/v1/webhook/price_signal/trigger", `{}`},
 	} {
 		for range load.clients {
 			asking.Go(func() {
 				for ctx.Err() == nil {
-					_ = postAndDiscard(ctx, c, load.path, load.body) // refusals are expected
-					select {
-					case <-ctx.Done():
-					case <-time.After(load.pause):
-					}
+					_ = postAs(ctx, c, load.path, load.body, discard) // refusals are expected
+					_ = pauseFor(ctx, load.pause)                     // it ends with ctx
 				}
 			})
 		}
 	}
-	return func() { cancel(); asking.Wait() }
+	_, err := io.Copy(io.Discard, in)
+	cancel()
+	asking.Wait()
+	return err
 }
 
-func postAndDiscard(ctx context.Context, c *client.Client, path, body string) (err error) {
+// slowRead is how long a client waits before it reads a response.
+const slowRead = 10 * time.Second
+
+// pauseFor returns after a time. Errors: the error of ctx.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func discard(body io.Reader) error {
+	_, err := io.Copy(io.Discard, body)
+	return err
+}
+
+func postAs(ctx context.Context, c *client.Client, path, body string, read func(io.Reader) error) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return err
@@ -243,6 +289,5 @@ func postAndDiscard(ctx context.Context, c *client.Client, path, body string) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
+	return read(response.Body)
 }

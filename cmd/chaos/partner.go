@@ -74,7 +74,7 @@ func (w *world) furnish() error {
 	ctx := context.Background()
 	apis := w.those((*node).servesAPI)
 	api, plan := apis[0], catalog.Plans()[0]
-	if _, err := w.operator(api, "").ImportPlan(ctx, client.NewPlan{ID: plan.ID, Tariff: plan.URDB()}); err != nil {
+	if _, err := w.operator(api, "").ImportPlan(ctx, client.NewPlan{ID: plan.ID, Tariff: plan.URDB}); err != nil {
 		return err
 	}
 	for i, spec := range partners {

@@ -165,7 +165,7 @@ func (w *world) addGridhook(role, name string) error {
 	w.closers = append(w.closers, log)
 	args := []string{"--openadr"}
 	if n.servesAPI() {
-		args = append(args, "--rate-limit", "10000", "--rate-burst", "10000", "--max-waiting", "0", "--operator-key", operatorKey, "--openadr-verify-callbacks=false")
+		args = append(args, "--rate-limit", "10000", "--rate-burst", "10000", "--max-waiting", "0", "--max-history", "0", "--operator-key", operatorKey, "--openadr-verify-callbacks=false")
 	}
 	if n.delivers() {
 		args = append(args, "--slices", strconv.Itoa(slots), "--concurrency", strconv.Itoa(slots*atOnce), "--drain-timeout", "10s")

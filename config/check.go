@@ -32,7 +32,7 @@ func (s *Setting) sibling(name string) string {
 
 // textOf returns the value of a text setting.
 func textOf(c *Config, name string) string {
-	all := settings()
+	all := Settings()
 	return *all[place(name)].field(c).(*string)
 }
 

@@ -128,7 +128,7 @@ type SMTP struct {
 
 // Delivery bounds the concurrent work of a worker.
 type Delivery struct {
-	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 homes in progress"`
+	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 homes of one organization in progress; a quarter more are for other organizations"`
 	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; endpoints that are new, failed at their last request or have not responded for 100ms share half of it"`
 	EndpointConcurrency int           `setting:"endpoint-concurrency" default:"64" min:"1" max:"65536" help:"maximum number of webhook requests in flight to one endpoint; an eighth for an endpoint that is new, failed at its last request or has not responded for 100ms"`
 	DrainTimeout        time.Duration `setting:"drain-timeout" default:"30s" min:"1s" max:"1h" help:"time for a stopping process to finish its current deliveries; it returns the rest to the queue"`
@@ -158,10 +158,10 @@ type Limits struct {
 	MaxKeys       int     `setting:"max-keys" default:"100" min:"1" max:"1000000" help:"maximum number of API keys per organization, not counting revoked and expired keys; another one gets response 409, except by a rotation"`
 	MaxChannels   int     `setting:"max-channels" default:"20" min:"1" max:"1000" help:"maximum number of notification channels per organization, and of the operator; another one gets response 409"`
 	MaxSources    int     `setting:"max-sources" default:"200" min:"1" max:"10000" help:"maximum number of sources of prices per organization, and of the operator; another one gets response 409"`
-	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; a new one beyond it gets response 409"`
+	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; a new one, or an update that grows, gets response 409 beyond it"`
 	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`
 	MaxWaiting    int     `setting:"max-waiting" default:"100" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
-	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; a trigger beyond it gets response 429"`
+	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; serve lowers it to an eighth of the store; a trigger beyond it gets response 429"`
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`
 	FrameOrigins  string  `setting:"console-frame-origins" help:"origins of web pages that may show the partners' console in a frame, such as https://app.example.com, comma-separated; by default none"`

@@ -3,12 +3,12 @@
 // GRIDHOOK_<FLAG> and a key of a YAML file.
 //
 // Load reports every mistake at once, with its source and what would be valid. The
-// package never prints secrets. The reference in docs/configuration.md is generated from
-// the tags.
+// package never prints secrets. The table in docs/configuration.md is generated from the
+// tags.
 //
 // Only cmd imports this package: the rest of Gridhook takes plain option structs. The
 // package may import pflag, a YAML parser and the standard library, and no other package
 // of Gridhook.
 package config
 
-//go:generate sh -c "go run ../cmd/gridhook config-reference > ../docs/configuration.md"
+//go:generate go run ./internal/gen ../docs/configuration.md

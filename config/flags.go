@@ -10,7 +10,7 @@ import (
 // --config.
 func AddFlags(flags *pflag.FlagSet, roles ...Role) {
 	flags.String(ConfigFlag, "", "YAML `file` with settings; flags and environment variables have precedence")
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		if !slices.ContainsFunc(roles, s.TakenBy) {
 			continue
 		}

@@ -49,7 +49,7 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	l := loader{role: role}
 	layers := l.layers(flags, environ)
 	loaded := &Loaded{Config: Config{Role: role}}
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		v := l.find(s, layers)
 		if s.TakenBy(role) {
 			loaded.values = append(loaded.values, v)
@@ -91,7 +91,7 @@ func (l *loader) mistake(setting, source, format string, args ...any) {
 // place returns a setting's index in the table, -1 for an unknown name. Mistakes of
 // unknown keys therefore sort first.
 func place(name string) int {
-	return slices.IndexFunc(settings(), func(s Setting) bool { return s.Name == name })
+	return slices.IndexFunc(Settings(), func(s Setting) bool { return s.Name == name })
 }
 
 // layers returns the sources of settings, in descending order of precedence.
@@ -205,7 +205,7 @@ func (l *loader) check(c *Config, values []value) {
 // does not parse.
 func Default(role Role) Config {
 	c := Config{Role: role}
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		if err := parse(s.field(&c), s.Default); err != nil {
 			panic(fmt.Sprintf("config: default of %s: %v", s.Name, err)) // the tests see it first
 		}

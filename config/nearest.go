@@ -6,7 +6,7 @@ import "strings"
 // similar.
 func nearest(key string) string {
 	var names []string
-	for _, s := range settings() {
+	for _, s := range Settings() {
 		names = append(names, s.Name)
 	}
 	if best := Nearest(strings.ToLower(strings.ReplaceAll(key, "_", "-")), names); best != "" {

@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -55,22 +54,5 @@ func TestPrint_RoundTrip(t *testing.T) {
 	}
 	if again := mustLoad(t, config.Serve, nil, nil, yaml(t, loaded)); !reflect.DeepEqual(again, loaded.Config) {
 		t.Errorf("the loaded configuration is %+v, not %+v", again, loaded.Config)
-	}
-}
-
-func TestReference_UpToDate(t *testing.T) {
-	file, err := os.ReadFile("../docs/configuration.md")
-	if os.IsNotExist(err) {
-		t.Skip("docs/configuration.md does not exist")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := config.WriteReference(&b); err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(file) {
-		t.Error(`docs/configuration.md is not what the table of settings says: run "outdated: run go generate ./config"`)
 	}
 }

@@ -51,10 +51,8 @@ func (s *Setting) shown(text string) string {
 
 func (s *Setting) secret() bool { return s.tag.Get("secret") != "" }
 
-// Settings returns all settings, in the order of the reference.
-func Settings() []Setting { return slices.Clone(settings()) }
-
-var settings = sync.OnceValue(func() []Setting {
+// Settings returns all settings, in the order of the reference. Do not change them.
+var Settings = sync.OnceValue(func() []Setting {
 	return group{prefix: "", roles: Roles()}.settings(reflect.TypeFor[Config](), nil)
 })
 

@@ -13,10 +13,16 @@ need_helm() { tool helm "helm.sh/helm/v3/cmd/helm@$HELM"; }
 
 step() { printf '\n=== %s (%ss)\n' "$*" "$SECONDS"; }
 
+# one_at_a_time COMMAND... runs a command that no other script may run meanwhile.
+one_at_a_time() {
+	mkdir -p "$TOOLS"
+	flock "$TOOLS/lock" "$@"
+}
+
 # tool NAME PACKAGE@VERSION installs a Go tool, unless that version is installed.
 tool() {
 	if ! go version -m "$TOOLS/$1" 2>/dev/null | grep -q "^	mod	.*	${2#*@}	"; then
-		GOBIN="$TOOLS" go install "$2"
+		GOBIN="$TOOLS" one_at_a_time go install "$2"
 	fi
 }
 
@@ -32,8 +38,8 @@ debian() {
 		echo "$* not found: only root on Debian can install it here" >&2
 		return 1
 	fi
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends "$@" >/dev/null
+	one_at_a_time apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive one_at_a_time apt-get install -qqy --no-install-recommends "$@" >/dev/null
 }
 
 # need_node checks that there is npm, and Node 20 or later.

@@ -545,7 +545,11 @@ func tail[T any](ctx context.Context, b *fakeBus, after uint64, all func() []T, 
 		b.mu.Lock()
 		var batch []events.Sequenced[T]
 		for i, v := range all()[after:] {
-			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Value: copied(b, v)})
+			data, err := json.Marshal(v)
+			if err != nil {
+				b.t.Error(err)
+			}
+			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Data: data, Value: copied(b, v)})
 		}
 		changed := b.changed
 		b.mu.Unlock()

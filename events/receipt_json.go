@@ -1,9 +1,11 @@
 package events
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -11,6 +13,9 @@ import (
 // The stored form of a receipt is compact, as each receipt covers only 64 homes. It
 // writes common values of deliveries once. It leaves out message identifiers, because
 // they can be derived.
+
+// receiptOptions are those of encoding/json, which is slower.
+var receiptOptions = jsonv1.DefaultOptionsV1()
 
 // receiptJSON is the stored form of a receipt.
 type receiptJSON struct {
@@ -94,7 +99,7 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 	for _, g := range out.Groups {
 		g.shorten(len(out.Groups))
 	}
-	return json.Marshal(out)
+	return json.Marshal(out, receiptOptions)
 }
 
 // addTiming adds the timing of the delivery at an index.
@@ -126,7 +131,7 @@ func (g *groupJSON) shorten(groups int) {
 // UnmarshalJSON reads the stored form. It returns an error if the lists differ in length.
 func (r *Receipt) UnmarshalJSON(b []byte) error {
 	var in receiptJSON
-	if err := json.Unmarshal(b, &in); err != nil {
+	if err := json.Unmarshal(b, &in, receiptOptions); err != nil {
 		return err
 	}
 	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryInputs: in.RetryInputs}

@@ -89,7 +89,12 @@ func (c *Conn) Reached(ctx context.Context, t events.Trigger, number int) (bool,
 // PutReceipt stores a receipt and returns when it is durable.
 func (c *Conn) PutReceipt(ctx context.Context, r events.Receipt) error {
 	// gofail: var receiptBefore struct{}
-	_, err := c.publish(ctx, receiptSubject(r.OrganizationID, r.TriggerID, r.Key), r.TriggerID+"."+r.Key, r)
+	data, err := r.MarshalJSON() // json.Marshal would read the result once more
+	if err != nil {
+		return err
+	}
+	subject := c.prefix.Name(receiptSubject(r.OrganizationID, r.TriggerID, r.Key))
+	_, err = c.publishMessage(ctx, message("", subject, data), r.TriggerID+"."+r.Key)
 	// gofail: var receiptAfter struct{}
 	return err
 }
@@ -142,7 +147,12 @@ const receiptsEvery = 20 * time.Millisecond
 
 // TailReceipts follows the receipts for a projection.
 func (c *Conn) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
-	return tail(ctx, c, receiptsStream, start{after: after}, receiptsEvery, fromJSON[events.Receipt], apply)
+	return tail(ctx, c, receiptsStream, start{after: after}, receiptsEvery, decodeReceipt, apply)
+}
+
+func decodeReceipt(m jetstream.Msg) (r events.Receipt, err error) {
+	err = r.UnmarshalJSON(m.Data()) // json.Unmarshal would read the data once more
+	return r, err
 }
 
 // Identity identifies the streams that a ledger is folded from, by their creation times.

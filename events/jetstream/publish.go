@@ -115,11 +115,16 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 	if err != nil {
 		return 0, err
 	}
+	return c.publishMessage(ctx, message(place, c.prefix.Name(subject), data), messageID, opts...)
+}
+
+// publishMessage is publish with an encoded value.
+func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string, opts ...jetstream.PublishOpt) (uint64, error) {
 	opts = append(opts, jetstream.WithMsgID(messageID))
 	var failed error
 	for range publishTries {
 		try, cancel := context.WithTimeout(ctx, c.publishWait)
-		ack, err := c.js.PublishMsg(try, message(place, c.prefix.Name(subject), data), opts...)
+		ack, err := c.js.PublishMsg(try, m, opts...)
 		cancel()
 		if err == nil {
 			return ack.Sequence, nil

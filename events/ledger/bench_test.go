@@ -34,7 +34,7 @@ func BenchmarkFold_Receipts(b *testing.B) {
 			if err := json.Unmarshal(text, &list[i].Value); err != nil {
 				b.Fatal(err)
 			}
-			list[i].Sequence = uint64(number + i)
+			list[i].Sequence, list[i].Data = uint64(number+i), text
 		}
 		must(b, l.foldReceipts(list))
 	}

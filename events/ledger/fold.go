@@ -95,8 +95,8 @@ func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 	// gofail: var foldBefore struct{}
 	err := l.fold(func(f *folding) error {
-		for _, m := range batch {
-			if err := f.receipt(&m.Value, m.Size); err != nil {
+		for i := range batch {
+			if err := f.receipt(&batch[i]); err != nil {
 				return err
 			}
 		}
@@ -114,10 +114,11 @@ func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 // deliveries that the slice's receipt calls RETRYING. After a crash, a home can be both
 // DELIVERED by its slice and RETRYING by a retry of the crashed run. The slice's outcome
 // is then final.
-func (f *folding) receipt(r *events.Receipt, size int) error {
+func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
+	r := &m.Value
 	switch {
 	case r.Slice != nil:
-		return f.slice(r, size)
+		return f.slice(m)
 	case r.Notice:
 		return foldHealth(f.Tx, r)
 	}
@@ -135,20 +136,17 @@ func (f *folding) receipt(r *events.Receipt, size int) error {
 	if err := foldHealth(f.Tx, r); err != nil {
 		return err
 	}
-	return f.update(r.OrganizationID, r.TriggerID, size, func(t *tally) { t.add(counts, r.Deliveries) })
+	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(counts, r.Deliveries) })
 }
 
-func (f *folding) slice(r *events.Receipt, size int) error {
+func (f *folding) slice(m *events.Sequenced[events.Receipt]) error {
+	r := &m.Value
 	place := sliceKey(r.TriggerID, r.Slice.Number)
 	stored := f.Bucket([]byte(slicesBucket))
 	if stored.Get(place) != nil {
 		return nil
 	}
-	value, err := encodeSlice(r)
-	if err != nil {
-		return err
-	}
-	if err := stored.Put(place, value); err != nil {
+	if err := stored.Put(place, encodeSlice(r, m.Data)); err != nil {
 		return err
 	}
 	counts := map[events.Outcome]int{}
@@ -162,7 +160,7 @@ func (f *folding) slice(r *events.Receipt, size int) error {
 	if err := foldHealth(f.Tx, r); err != nil {
 		return err
 	}
-	return f.update(r.OrganizationID, r.TriggerID, size, func(t *tally) {
+	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) {
 		t.Walked += r.Slice.Homes
 		t.Slices++
 		if r.Slice.Last {

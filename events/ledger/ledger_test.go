@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,7 +65,8 @@ func fold(t testing.TB, l *Ledger, receipts ...events.Receipt) {
 func sequenced[T any](values []T) []events.Sequenced[T] {
 	list := make([]events.Sequenced[T], len(values))
 	for i, v := range values {
-		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Size: 100, Value: v}
+		data, _ := json.Marshal(v) // they are values that JSON has
+		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Size: 100, Data: data, Value: v}
 	}
 	return list
 }

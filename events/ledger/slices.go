@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"slices"
@@ -53,11 +52,8 @@ func mark(messageID string) [markSize]byte {
 	return m
 }
 
-func encodeSlice(r *events.Receipt) ([]byte, error) {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
+// encodeSlice returns the stored form of a slice's receipt. body is its JSON form.
+func encodeSlice(r *events.Receipt, body []byte) []byte {
 	var set outcomes
 	for i := range r.Deliveries {
 		set |= setOf(r.Deliveries[i].Outcome)
@@ -72,7 +68,7 @@ func encodeSlice(r *events.Receipt) ([]byte, error) {
 		m := mark(r.Deliveries[i].MessageID)
 		b = append(b, m[:]...)
 	}
-	return append(b, body...), nil
+	return append(b, body...)
 }
 
 var errSlice = errors.New("the ledger has a slice that does not decode")
@@ -109,7 +105,7 @@ func decodeSlice(value []byte) (*events.Receipt, error) {
 		return nil, err
 	}
 	r := &events.Receipt{}
-	if err := json.Unmarshal(body, r); err != nil {
+	if err := r.UnmarshalJSON(body); err != nil {
 		return nil, err
 	}
 	if r.Slice == nil {

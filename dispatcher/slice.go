@@ -39,11 +39,11 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 // home. A slice that fails otherwise is retried a few times and then recorded as failed.
 func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.Taken) error {
 	s.Trigger.Sequence = s.Sequence
-	// The slice holds a slot of the worker in addition to its slot of the queue. A slow
-	// slice frees both.
+	// The slice holds slots of the worker in addition to its slot of the queue. A slow
+	// slice frees them all.
 	freeQueue := taken.Free
 	taken.At = w.Now()
-	done, err := w.turns.Take(ctx, s.Trigger.OrganizationID)
+	done, err := w.turns.Take(ctx, s.Trigger.OrganizationID, w.slots(s.Trigger.OrganizationID))
 	if err != nil {
 		return err
 	}
@@ -54,6 +54,18 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 		return err
 	}
 	return w.sliceFailed(ctx, &s, err)
+}
+
+// slots returns the number of slots for a slice of an organization. At each endpoint it has
+// at least one request in flight.
+func (w *Worker) slots(org string) int {
+	endpoints := 1
+	_ = w.Store.View(func(v storage.View) error { // on an error the slice counts once
+		targets, _, err := w.targets.List(v, org, storage.EventPriceSignalUpdated)
+		endpoints = max(1, len(targets))
+		return err
+	})
+	return (endpoints-1)/w.opt.perSlice() + 1
 }
 
 // walkSlice performs the steps of a slice.

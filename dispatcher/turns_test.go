@@ -1,8 +1,10 @@
 package dispatcher
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +86,33 @@ func TestTurns_FullQueue(t *testing.T) {
 		})
 		if between := len(w.partner.got()) - began; between > allowed {
 			t.Errorf("%d webhooks of the greedy organization before the neighbor's, want at most %d", between, allowed)
+		}
+	})
+}
+
+// A slice for many endpoints takes as many slots as its requests in flight need.
+func TestTurns_ManyEndpoints(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		const homes, endpoints = 4 * events.SliceHomes, 40
+		w.homes(homes)
+		for i := range endpoints {
+			w.endpoint(fmt.Sprint("ep", i))
+		}
+		w.worker()
+		w.wants(w.trigger(1), outcomes{events.OutcomeDelivered: homes * endpoints}) // all endpoints are known to respond
+		var inFlight, most atomic.Int64
+		w.partner.answers(func(*http.Request, arrival) int {
+			n := inFlight.Add(1)
+			defer inFlight.Add(-1)
+			for have := most.Load(); n > have && !most.CompareAndSwap(have, n); have = most.Load() {
+			}
+			<-time.After(time.Millisecond)
+			return http.StatusOK
+		})
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes * endpoints})
+		if n := most.Load(); n != 2*endpoints {
+			t.Errorf("%d requests were in flight, want those of two slices: %d", n, 2*endpoints)
 		}
 	})
 }

@@ -82,8 +82,8 @@ type Deps struct {
 
 // Options configure a worker.
 type Options struct {
-	// Slices is the maximum number of slices of one organization walked at once, default
-	// 16. A quarter more are for other organizations.
+	// Slices is the maximum number of slices walked at once, default 16. One organization
+	// has half of them at most. A slice counts once for each 16 endpoints.
 	Slices int
 	// Concurrency is the maximum number of requests in flight, default 1024. Hanging
 	// requests and retries count.
@@ -128,9 +128,6 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
-
-// slots returns the number of slices walked at once.
-func (o Options) slots() int { return o.Slices + max(1, o.Slices/4) }
 
 // maxPerSlice limits the requests of one slice, so that several slices share an endpoint.
 const maxPerSlice = 16
@@ -181,7 +178,7 @@ func New(d Deps, o Options) *Worker {
 	w := &Worker{
 		Deps: d, opt: o, gate: g, targets: targets,
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   walks.NewTracker(), turns: gate.NewTurns(o.slots(), o.Slices),
+		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices, max(1, o.Slices/2)),
 	}
 	w.channels = &channel.Handler{
 		Sender: channel.New(d.Vault, d.Sender, o.Mail), Store: d.Store, Tasks: d.Bus, Persist: w.persist,
@@ -243,7 +240,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeTriggers(ctx, taking, 2, tracing.Handle(w.Tracer, "begin walk", tracing.Trigger, w.handleTrigger))
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeSlices(ctx, taking, w.opt.slots(), tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
+		return w.Bus.ConsumeSlices(ctx, taking, w.opt.Slices, tracing.Handle(w.Tracer, "walk slice", tracing.Slice, w.handleSlice))
 	})
 	group.Go(func() error {
 		return w.Bus.ConsumeRetries(ctx, taking, max(1, w.opt.Slices/2), tracing.Handle(w.Tracer, "retry", tracing.Retry, w.handleRetry))

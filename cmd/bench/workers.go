@@ -43,7 +43,7 @@ type FleetRate struct {
 // more slices would leave the last of them to a single worker.
 const (
 	fleetInFlight = 16
-	fleetSlices   = 2
+	fleetSlices   = 4
 )
 
 func measureWorkers(ctx context.Context, o Options) (w *Workers, err error) {

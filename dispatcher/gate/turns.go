@@ -6,88 +6,93 @@ import (
 	"sync"
 )
 
-// Turns gives a worker's slots to organizations in turn. There are more slots than one
-// organization may have, so that a slice of another organization does not wait until slices
-// with many endpoints end.
+// Turns gives a worker's slots to organizations in turn. One organization has at most some
+// of the slots, so that the slices of others find free slots. A slice for many endpoints
+// takes several slots, because it has more requests in flight.
 type Turns struct {
 	mu sync.Mutex
-	// free is the number of free slots. most limits the slots of one organization, and held
-	// counts them.
+	// free is the number of free slots. It is below zero while a slice has more slots than
+	// were free. most limits the slots of one organization, and held counts them.
 	free, most int
 	held       map[string]int
 	// organizations are those with waiting slices, the next one first. waiting holds the
 	// turn of each of their slices, oldest first.
 	organizations []string
-	waiting       map[string][]chan struct{}
+	waiting       map[string][]*turn
+}
+
+// turn is a slice that waits for its slots.
+type turn struct {
+	slots   int
+	granted chan struct{}
 }
 
 // NewTurns returns the turns of a number of slots, of which one organization may have most.
 func NewTurns(slots, most int) *Turns {
-	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
+	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]*turn{}}
 }
 
-// Take waits for a slot of the worker. done gives the slot back; only the first call
-// counts. Errors: the error of ctx.
-func (t *Turns) Take(ctx context.Context, org string) (done func(), err error) {
-	granted := t.enter(org)
-	done = sync.OnceFunc(func() { t.release(org) })
+// Take waits until a slice has its slots, which count as half of the organization's at
+// most. done gives the slots back; only the first call counts. Errors: the error of ctx.
+func (t *Turns) Take(ctx context.Context, org string, slots int) (done func(), err error) {
+	slice := &turn{slots: min(slots, max(1, t.most/2)), granted: make(chan struct{})}
+	t.enter(org, slice)
+	done = sync.OnceFunc(func() { t.release(org, slice.slots) })
 	select {
-	case <-granted:
+	case <-slice.granted:
 		return done, nil
 	case <-ctx.Done():
 	}
-	if !t.withdraw(org, granted) {
-		done() // the slot was granted at that very moment
+	if !t.withdraw(org, slice) {
+		done() // the slots were granted at that very moment
 	}
 	return nil, ctx.Err()
 }
 
-// enter returns a channel that is closed when the slice has a slot.
-func (t *Turns) enter(org string) (granted chan struct{}) {
+func (t *Turns) enter(org string, slice *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	granted = make(chan struct{})
 	if t.waiting[org] == nil {
 		t.organizations = append(t.organizations, org)
 	}
-	t.waiting[org] = append(t.waiting[org], granted)
+	t.waiting[org] = append(t.waiting[org], slice)
 	t.grantLocked()
-	return granted
 }
 
-func (t *Turns) release(org string) {
+func (t *Turns) release(org string, slots int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.free++
-	if t.held[org]--; t.held[org] == 0 {
+	t.free += slots
+	if t.held[org] -= slots; t.held[org] == 0 {
 		delete(t.held, org)
 	}
 	t.grantLocked()
 }
 
-// grantLocked gives free slots to the next organizations that have fewer than most. An
+// grantLocked gives free slots to the next organizations that may have more. An
 // organization with more waiting slices goes to the end.
 func (t *Turns) grantLocked() {
 	for t.free > 0 {
-		at := slices.IndexFunc(t.organizations, func(org string) bool { return t.held[org] < t.most })
+		at := slices.IndexFunc(t.organizations, func(org string) bool { return t.held[org]+t.waiting[org][0].slots <= t.most })
 		if at < 0 {
 			return
 		}
 		org := t.organizations[at]
-		close(t.waiting[org][0])
-		t.free--
-		t.held[org]++
+		slice := t.waiting[org][0]
+		close(slice.granted)
+		t.free -= slice.slots
+		t.held[org] += slice.slots
 		if t.dropLocked(org, 0); t.waiting[org] != nil {
 			t.organizations = append(slices.Delete(t.organizations, at, at+1), org)
 		}
 	}
 }
 
-// withdraw removes a waiting slice. It returns false if the slice has a slot already.
-func (t *Turns) withdraw(org string, granted chan struct{}) bool {
+// withdraw removes a waiting slice. It returns false if the slice has its slots already.
+func (t *Turns) withdraw(org string, slice *turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := slices.Index(t.waiting[org], granted)
+	at := slices.Index(t.waiting[org], slice)
 	if at >= 0 {
 		t.dropLocked(org, at)
 	}

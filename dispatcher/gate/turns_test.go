@@ -18,14 +18,14 @@ func TestTurns_ByOrganization(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			turns := NewTurns(1, 1)
-			busy, err := turns.Take(t.Context(), "first")
+			busy, err := turns.Take(t.Context(), "first", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var order strings.Builder
 			for _, org := range strings.Split(tt.arrivals, "") {
 				go func() {
-					done, err := turns.Take(context.Background(), org)
+					done, err := turns.Take(context.Background(), org, 1)
 					if err != nil {
 						t.Error(err)
 					}
@@ -43,15 +43,18 @@ func TestTurns_ByOrganization(t *testing.T) {
 	}
 }
 
-// An organization never has all slots.
+// An organization never has more than its slots, whatever its slices take. A slice for very
+// many endpoints counts as half of them.
 func TestTurns_LeftToOthers(t *testing.T) {
-	for _, tt := range []struct{ slots, greedy, others int }{{2, 1, 1}, {5, 4, 1}, {20, 16, 4}} {
+	for _, tt := range []struct{ slots, most, each, greedy, others int }{
+		{2, 1, 1, 1, 1}, {5, 4, 1, 4, 1}, {16, 8, 1, 8, 8}, {16, 8, 3, 2, 8}, {16, 8, 4, 2, 8}, {16, 8, 63, 2, 8}, {16, 8, 5, 2, 8}, {2, 1, 9, 1, 1},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			turns, held := NewTurns(tt.slots, tt.greedy), map[string]int{}
-			take := func(org string) {
+			turns, held := NewTurns(tt.slots, tt.most), map[string]int{}
+			take := func(org string, slots int) {
 				go func() {
-					if done, err := turns.Take(ctx, org); err == nil {
+					if done, err := turns.Take(ctx, org, slots); err == nil {
 						held[org]++
 						<-ctx.Done()
 						done()
@@ -60,13 +63,13 @@ func TestTurns_LeftToOthers(t *testing.T) {
 				synctest.Wait()
 			}
 			for range 2 * tt.slots {
-				take("greedy")
+				take("greedy", tt.each)
 			}
 			for range 2 * tt.slots {
-				take("other")
+				take("other", 1)
 			}
 			if held["greedy"] != tt.greedy || held["other"] != tt.others {
-				t.Errorf("of %d slots the organizations have %v, want %d and %d", tt.slots, held, tt.greedy, tt.others)
+				t.Errorf("%+v: the organizations have %v slices", tt, held)
 			}
 			cancel()
 			synctest.Wait()
@@ -75,19 +78,59 @@ func TestTurns_LeftToOthers(t *testing.T) {
 	}
 }
 
+// A slice that takes more slots than are free delays the others only until slots are free.
+func TestTurns_MoreThanFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(4, 4)
+		var done []func()
+		for _, org := range []string{"a", "a", "a", "large"} {
+			release, err := turns.Take(t.Context(), org, 1+len(org)/5) // large takes 2
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = append(done, release)
+		}
+		waits := make(chan struct{})
+		go func() {
+			release, err := turns.Take(t.Context(), "small", 1)
+			if err != nil {
+				t.Error(err)
+			}
+			close(waits)
+			release()
+		}()
+		synctest.Wait()
+		for i, release := range done {
+			release()
+			synctest.Wait()
+			select {
+			case <-waits:
+				if i == 0 {
+					t.Error("no slot was free")
+				}
+			default:
+				if i > 0 {
+					t.Error("a slot was free")
+				}
+			}
+		}
+		checkUnused(t, turns, 4)
+	})
+}
+
 // A stopped slice releases its slot, even if the slot was granted at that moment.
 func TestTurns_Stopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewTurns(2, 2)
 		for i := range 100 {
 			ctx, cancel := context.WithCancel(context.Background())
-			first, err := turns.Take(t.Context(), "a")
+			first, err := turns.Take(t.Context(), "a", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 3 {
 				go func() {
-					if done, err := turns.Take(ctx, fmt.Sprint(i)); err == nil {
+					if done, err := turns.Take(ctx, fmt.Sprint(i), 1); err == nil {
 						defer done()
 					}
 				}()

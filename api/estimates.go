@@ -17,7 +17,7 @@ import (
 // Estimates limits the concurrency of savings estimates. An estimate takes tens of
 // milliseconds of CPU time and is less urgent than a webhook. A process therefore runs
 // few estimates at once. While the process sends webhooks, each estimate uses at most a
-// tenth of a processor. Organizations get slots in rotation. An organization with many
+// fifth of a processor. Organizations get slots in rotation. An organization with many
 // estimates does not delay another organization by all of them.
 type Estimates struct {
 	// slots bounds the estimates of the process. queues has an organization's estimates.
@@ -41,11 +41,13 @@ type queue struct {
 }
 
 // Pauses of an estimate. After a piece of work of duration d, an estimate pauses for
-// yielding times d if webhooks were sent meanwhile. The pause is at most longestRest,
+// yielding times d if webhooks were sent within sendingFor. A piece takes a millisecond or
+// two, and often none is sent meanwhile although many wait. The pause is at most longestRest,
 // because a delayed piece of work may take longer than its CPU time.
 const (
-	yielding    = 9
+	yielding    = 4
 	longestRest = 50 * time.Millisecond
+	sendingFor  = 200 * time.Millisecond
 )
 
 // maxWaiting is the maximum number of queued estimates of one organization. A process
@@ -58,7 +60,7 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	if sent == nil {
 		sent = func() uint64 { return 0 }
 	}
-	n := int64(rest.Positive(atOnce, max(1, runtime.GOMAXPROCS(0)/2)))
+	n := int64(rest.Positive(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2)))
 	e := &Estimates{atOnce: n, slots: semaphore.NewWeighted(n), queues: map[string]*queue{}, sent: sent}
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	return e
@@ -142,8 +144,12 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 		return nil, nil, err
 	}
 	began, before := time.Now(), e.sent()
+	var sending time.Time // when a webhook was last seen to be sent
 	rest = func() error {
-		if e.sent() != before {
+		if sent := e.sent(); sent != before {
+			before, sending = sent, time.Now()
+		}
+		if time.Since(sending) < sendingFor {
 			timer := time.NewTimer(min(yielding*time.Since(began), longestRest))
 			defer timer.Stop()
 			select {
@@ -158,7 +164,7 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 		if ctx.Err() != nil || e.stopping.Err() != nil {
 			return noSlot(ctx)
 		}
-		began, before = time.Now(), e.sent()
+		began = time.Now()
 		return nil
 	}
 	return func() { release(); end() }, rest, nil

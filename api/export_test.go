@@ -1,5 +1,7 @@
 package api
 
+import "context"
+
 // RequestExamples returns an example of each operation's body, by the operation's name.
 func RequestExamples() map[string]string {
 	all := map[string]string{"import": importExample, "importGreenButton": greenButtonExample}
@@ -7,6 +9,22 @@ func RequestExamples() map[string]string {
 		all[name] = string(body)
 	}
 	return all
+}
+
+// Hold takes a slot until done is called.
+func (e *Estimates) Hold(ctx context.Context, org string) (done func(), err error) {
+	done, _, err = e.turn(ctx, org)
+	return done, err
+}
+
+// Entrants returns the queued and running estimates of an organization.
+func (e *Estimates) Entrants(org string) int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if q := e.queues[org]; q != nil {
+		return q.entrants
+	}
+	return 0
 }
 
 // FillQueue makes an organization reach its limit of queued estimates.

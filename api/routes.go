@@ -195,13 +195,13 @@ func (s *server) homeRoutes() []rest.Route {
 				"In the format openadr3, the response is a list with one OpenADR 3 event.",
 		}, (*server).priceSignal),
 		do(s, rest.Route{
-			Path: "/v1/homes/{id}/hvac/estimate_savings", Name: "getHVACEstimatedSavings", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
+			Path: "/v1/homes/{id}/hvac/estimate_savings", Name: "getHVACEstimatedSavings", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, EndsWithClient: true,
 			Summary: "Estimate the savings of optimizing a home's heating and cooling",
 			Description: "Baseline and optimum have the same weather, tariff and house. The baseline keeps the setpoints. " +
 				"The optimum shifts heating and cooling to cheap hours, between minTemp and maxTemp.",
 		}, (*server).estimateSavings),
 		do(s, rest.Route{
-			Path: "/v1/homes/{id}/bill", Name: "getBill", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
+			Path: "/v1/homes/{id}/bill", Name: "getBill", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, EndsWithClient: true,
 			Summary: "Calculate a home's bill for a metered period or a typical year",
 			Description: "The bill uses the home's rate plan, another plan or a tariff. It has energy by period and tier with riders and taxes, fixed, minimum " +
 				"and demand charges, and the credit for solar. Without a body, it is a typical year of the home's assumed energy. " +

@@ -1,11 +1,16 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 )
 
@@ -179,5 +184,50 @@ func TestSavings_EquipmentAndSetback(t *testing.T) {
 	}
 	if got := e.ask(acme, "/v1/devices/hvac/dev1/get", "").ok(t)["equipment"].(map[string]any); got["afue"] != 0.95 || got["internalGainsKw"] != 0.65 {
 		t.Errorf("equipment %v", got)
+	}
+}
+
+// An estimate whose client disconnects leaves the queue.
+func TestSavings_ClientDisconnects(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.savingsHome()
+	d := e.deps
+	d.Registerer, d.Estimates = nil, api.NewEstimates(1, nil)
+	url := e.serve(api.Public(d, rest.Options{})).URL + savingsPath
+	done, err := d.Estimates.Hold(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(`{"type":"monthly"}`))
+		if err == nil {
+			r.Header = http.Header{rest.KeyHeader: {acme}, "Content-Type": {"application/json"}}
+			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it has no response
+		}
+		ended <- err
+	}()
+	awaitEntrants(t, d.Estimates, 1)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the request ended with %v", err)
+	}
+	awaitEntrants(t, d.Estimates, 0)
+}
+
+// awaitEntrants waits until acme has a number of queued and running estimates.
+func awaitEntrants(t *testing.T, e *api.Estimates, want int64) {
+	t.Helper()
+	timeout := time.After(20 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for e.Entrants("acme") != want {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("acme has %d estimates, want %d", e.Entrants("acme"), want)
+		}
 	}
 }

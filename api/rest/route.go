@@ -84,6 +84,9 @@ type Route struct {
 	// Timeout is the timeout of the operation if it must be longer than Options.Timeout.
 	// The write timeout is extended as well.
 	Timeout time.Duration
+	// EndsWithClient marks an operation that waits for long and stores nothing that its
+	// client needs. It ends when the client disconnects.
+	EndsWithClient bool
 	// Errors are the error codes in addition to the common codes of such operations. If nil,
 	// an operation that needs more than reading has CodeConflict and CodeUnavailable.
 	Errors []string

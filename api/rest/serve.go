@@ -78,9 +78,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 const writeAllowance = 5 * time.Second
 
 // deadline returns the context of an operation. The context ends with the operation's
-// timeout, but not when the client disconnects. net/http cannot distinguish a disconnect
-// from a half-closed connection. A write that a disconnect cancels would be reported as
-// failed, although it may have been stored.
+// timeout. It ends when the client disconnects only if the route says so. net/http cannot
+// distinguish a disconnect from a half-closed connection. A write that a disconnect cancels
+// would be reported as failed, although it may have been stored.
 func (s *Server) deadline(w http.ResponseWriter, r *http.Request, route *Route) (context.Context, context.CancelFunc) {
 	timeout := s.Options.Timeout
 	if route.Timeout > timeout {
@@ -88,7 +88,11 @@ func (s *Server) deadline(w http.ResponseWriter, r *http.Request, route *Route) 
 		// The writer of a test may not support deadlines.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + writeAllowance))
 	}
-	return context.WithTimeout(context.WithoutCancel(r.Context()), timeout)
+	ctx := r.Context()
+	if !route.EndsWithClient {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
 }
 
 // admit enforces the rate limit and then the key's scope. A request without the scope

@@ -116,7 +116,8 @@ func Run(ctx context.Context, o Options) (r *Report, err error) {
 			return nil, fmt.Errorf("there is no suite %q: choose from %s", name, strings.Join(names(), ", "))
 		}
 	}
-	if err := app.LimitMemory(0); err != nil { // as for any process that delivers
+	app.ShareProcessors() // as any process that delivers
+	if err := app.LimitMemory(0); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "gridhook-bench-")

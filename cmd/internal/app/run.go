@@ -23,6 +23,7 @@ import (
 // stops it. It writes the addresses to out and logs to standard error.
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
 	o := Options{Config: cfg, Version: version, Log: newLog(cfg, os.Stderr)}
+	ShareProcessors()
 	if err := LimitMemory(int64(cfg.MemoryLimit)); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -40,4 +41,19 @@ func LimitMemory(limit int64) error {
 		return fmt.Errorf("memory size unknown (%w): set --memory-limit", err)
 	}
 	return nil
+}
+
+// moreThreads is how many goroutines may run in addition to one for each processor. Work of
+// some milliseconds, such as folding receipts, encoding one, or an estimate, otherwise keeps
+// a processor from the many goroutines that need microseconds. With more threads the
+// operating system shares the processors among them.
+const moreThreads = 4
+
+// ShareProcessors lets more goroutines run than there are processors. Under a limit of the
+// control group it changes nothing, because threads beyond the limit use it up early and
+// then all stop. GOMAXPROCS in the environment takes precedence.
+func ShareProcessors() {
+	if n := runtime.NumCPU(); os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == n {
+		runtime.GOMAXPROCS(n + moreThreads)
+	}
 }

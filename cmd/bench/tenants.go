@@ -58,6 +58,8 @@ const (
 	// signalPause follows each response: 16 clients then request 100 signals a second.
 	signalPause = 160 * time.Millisecond
 	greedyPause = 100 * time.Millisecond
+	// greedyStart is the time until the greedy organization has reached its limits.
+	greedyStart = 2 * time.Second
 )
 
 const tenantHome = "home_0000000"
@@ -107,6 +109,9 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		asking, err := startRemote(ctx, greedyCommand, taker.BaseURL, taker.Key)
 		if err != nil {
 			return nil, err
+		}
+		if err := pauseFor(ctx, greedyStart); err != nil {
+			return nil, errors.Join(err, asking.Close())
 		}
 		began, used := time.Now(), m.processorTime()
 		b, err := m.waits(ctx, modest)
@@ -164,7 +169,7 @@ func (m *tenantMeter) tenant(ctx context.Context, org string, homes, endpoints i
 // waits returns the median times of price signals, estimates, the response to a trigger
 // and its deliveries, in milliseconds.
 func (m *tenantMeter) waits(ctx context.Context, c *client.Client) (ms [4]float64, err error) {
-	const signals, estimates, triggers = 100, 3, 5
+	const signals, estimates, triggers = 100, 3, 15
 	var took [4][]float64
 	measure := func(i, times int, do func() error) error {
 		for range times {

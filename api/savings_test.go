@@ -187,13 +187,13 @@ func TestSavings_EquipmentAndSetback(t *testing.T) {
 	}
 }
 
-// An estimate whose client disconnects leaves the queue.
+// An estimate whose client disconnects leaves the queue, and is no fault of the server.
 func TestSavings_ClientDisconnects(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.savingsHome()
 	d := e.deps
 	d.Registerer, d.Estimates = nil, api.NewEstimates(1, nil)
-	url := e.serve(api.Public(d, rest.Options{})).URL + savingsPath
+	server := e.serve(api.Public(d, rest.Options{}))
 	done, err := d.Estimates.Hold(t.Context(), "other")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestSavings_ClientDisconnects(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(`{"type":"monthly"}`))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+savingsPath, strings.NewReader(`{"type":"monthly"}`))
 		if err == nil {
 			r.Header = http.Header{rest.KeyHeader: {acme}, "Content-Type": {"application/json"}}
 			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it has no response
@@ -215,6 +215,10 @@ func TestSavings_ClientDisconnects(t *testing.T) {
 		t.Errorf("the request ended with %v", err)
 	}
 	awaitEntrants(t, d.Estimates, 0)
+	server.Close()
+	if log := e.log.String(); !strings.Contains(log, `"status":408`) {
+		t.Errorf("it counts as a fault of the server: %s", log)
+	}
 }
 
 // awaitEntrants waits until acme has a number of queued and running estimates.

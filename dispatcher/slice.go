@@ -43,13 +43,15 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	// slice frees them all.
 	freeQueue := taken.Free
 	taken.At = w.Now()
-	done, err := w.turns.Take(ctx, s.Trigger.OrganizationID, w.slots(s.Trigger.OrganizationID))
-	if err != nil {
-		return err
-	}
-	defer done()
-	taken.Free = func() { done(); freeQueue() }
-	err = recovered(func() error { return w.walkSlice(ctx, &s, taken) })
+	err := recovered(func() error {
+		done, err := w.turns.Take(ctx, s.Trigger.OrganizationID, w.slots(s.Trigger.OrganizationID))
+		if err != nil {
+			return err
+		}
+		defer done()
+		taken.Free = func() { done(); freeQueue() }
+		return w.walkSlice(ctx, &s, taken)
+	})
 	if err == nil || requeues(ctx, err) {
 		return err
 	}

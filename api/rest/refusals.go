@@ -74,6 +74,7 @@ var (
 	ErrNotFound = NewProblem(CodeNotFound, "The resource does not exist in this organization.", "Check the identifier.")
 	ErrExists   = NewProblem(CodeConflict, "A resource with this identifier exists.", "Use another identifier, or change the existing resource.")
 	ErrConflict = NewProblem(CodeConflict, "Another request changed the resource at the same time.", "Read the resource again, and repeat the change if it still applies.")
+	errLeft     = NewProblem(CodeRequestTimeout, "The client disconnected before the response.", "Send the request again, and keep the connection open until the response.")
 	errTimeout  = NewProblem(CodeRequestTimeout, "The request did not complete in time.", "Send the request again, the body without pauses.")
 	errInternal = NewProblem(CodeInternal, "The server failed to process the request.", "Retry later. If the error persists, report the request_id.")
 )

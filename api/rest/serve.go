@@ -70,7 +70,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	c.Change = route.change()
 	ctx, cancel := s.deadline(w, r, route)
 	defer cancel()
-	return s.operate(ctx, r, c, route)
+	value, err := s.operate(ctx, r, c, route)
+	if err != nil && route.EndsWithClient && r.Context().Err() != nil {
+		err = errLeft
+	}
+	return value, err
 }
 
 // writeAllowance is the time for writing the response after an operation with its own

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Inspector checks the streams for lost messages, and the queues for messages that are
@@ -149,9 +151,9 @@ func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstrea
 	if consumer == nil {
 		return false, nil // a worker that takes from the queue creates it
 	}
-	if !passesOver(consumer, stream) {
+	if over, err := i.passesOver(ctx, q.stream, consumer, stream); !over || err != nil {
 		delete(i.outOfStep, q.name)
-		return false, nil
+		return false, err
 	}
 	if i.outOfStep[q.name]++; i.outOfStep[q.name] < outOfStepChecks {
 		return false, nil
@@ -162,11 +164,28 @@ func (i *Inspector) lookAtQueue(ctx context.Context, q queue, consumer *jetstrea
 }
 
 // passesOver reports whether a consumer is ahead of its stream. On a work queue it also
-// reports whether the stream still holds messages that the consumer has acknowledged.
-func passesOver(c *jetstream.ConsumerInfo, s *jetstream.StreamInfo) bool {
-	if c.Delivered.Stream > s.State.LastSeq {
-		return true
+// reports whether the stream still holds a message of the consumer that the consumer has
+// acknowledged. Errors: storage.ErrUnavailable.
+func (i *Inspector) passesOver(ctx context.Context, name string, c *jetstream.ConsumerInfo, s *jetstream.StreamInfo) (bool, error) {
+	switch {
+	case c.Delivered.Stream > s.State.LastSeq:
+		return true, nil
+	case s.Config.Retention != jetstream.WorkQueuePolicy || s.State.Msgs == 0 || s.State.FirstSeq > c.AckFloor.Stream:
+		return false, nil
 	}
-	return s.Config.Retention == jetstream.WorkQueuePolicy && c.Config.FilterSubject == s.Config.Subjects[0] &&
-		s.State.Msgs > 0 && s.State.FirstSeq <= c.AckFloor.Stream
+	// The first message of the stream may belong to another consumer.
+	ctx, cancel := context.WithTimeout(ctx, i.c.publishWait)
+	defer cancel()
+	messages, err := i.c.handle(ctx, name)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	first, err := messages.GetMsg(ctx, s.State.FirstSeq, jetstream.WithGetMsgSubject(c.Config.FilterSubject))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return first.Sequence <= c.AckFloor.Stream, nil
 }

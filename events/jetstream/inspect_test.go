@@ -85,6 +85,64 @@ func TestInspector_ConsumerAhead(t *testing.T) {
 	handleSlices(t, b, 0)
 }
 
+// After a kill a queue may hold messages again that its consumer has acknowledged, or has
+// forgotten to be in progress. The consumer then skips them.
+func TestInspector_MessagesBelowAckFloor(t *testing.T) {
+	t.Parallel()
+	for _, q := range []queue{sliceQueue, surplusQueue} {
+		t.Run(q.name, func(t *testing.T) {
+			t.Parallel()
+			const slices = 3
+			dir := t.TempDir()
+			b := newBus(t, dir)
+			for _, queue := range []queue{sliceQueue, surplusQueue} {
+				_, err := (&source{c: b.Conn, queue: queue}).setUp(within(t))
+				must(t, err)
+			}
+			trigger := newTrigger("acme")
+			trigger.Surplus = q == surplusQueue
+			for number := range slices {
+				must(t, b.PutSlice(within(t), newSlice(trigger, number)))
+			}
+			b.stop()
+			messages, kept := filepath.Join(dir, "jetstream", "$G", "streams", workStream, "msgs"), t.TempDir()
+			must(t, os.CopyFS(kept, os.DirFS(messages)))
+			b = newBus(t, dir)
+			acknowledgeSlices(t, b, q, slices)
+			b.stop()
+			must(t, os.RemoveAll(messages))
+			must(t, os.CopyFS(messages, os.DirFS(kept)))
+
+			b = newBus(t, dir)
+			i := b.NewInspector()
+			for range outOfStepChecks - 1 {
+				look(t, i, 0)
+			}
+			if f := look(t, i, 0); len(f.Recreated) != 1 || f.Recreated[0] != q.name {
+				t.Fatalf("found %+v, want that %s skips messages", f, q.name)
+			}
+			acknowledgeSlices(t, b, q, slices)
+			for range outOfStepChecks {
+				if f := look(t, i, 0); f.Recreated != nil {
+					t.Errorf("found %+v although no message is skipped", f)
+				}
+			}
+		})
+	}
+}
+
+// acknowledgeSlices takes a number of slices of a queue.
+func acknowledgeSlices(t *testing.T, b *bus, q queue, n int) {
+	t.Helper()
+	consumer, err := (&source{c: b.Conn, queue: q}).setUp(within(t))
+	must(t, err)
+	for range n {
+		m, err := consumer.Next(jetstream.FetchMaxWait(patience))
+		must(t, err)
+		must(t, m.DoubleAck(within(t)))
+	}
+}
+
 // handleSlices puts a number of slices and consumes them. Without a number it consumes
 // one slice.
 func handleSlices(t *testing.T, b *bus, n int) {
@@ -93,14 +151,7 @@ func handleSlices(t *testing.T, b *bus, n int) {
 	for number := range n {
 		must(t, b.PutSlice(within(t), newSlice(trigger, number)))
 	}
-	s := &source{c: b.Conn, queue: sliceQueue}
-	consumer, err := s.setUp(within(t))
-	must(t, err)
-	for range max(n, 1) {
-		m, err := consumer.Next(jetstream.FetchMaxWait(patience))
-		must(t, err)
-		must(t, m.DoubleAck(within(t)))
-	}
+	acknowledgeSlices(t, b, sliceQueue, max(n, 1))
 }
 
 func TestInspector_StateLost(t *testing.T) {

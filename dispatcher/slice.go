@@ -275,6 +275,9 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 // slice that is walked again must not take the position back. A worker that misses the
 // position may send superseded signals.
 func (w *Worker) position(s *events.Slice, slice int, last bool) {
+	// Otherwise two slices of a walk could publish their positions in the other order.
+	w.positions.Lock()
+	defer w.positions.Unlock()
 	p := events.WalkPosition{OrganizationID: s.Trigger.OrganizationID, TriggerID: s.Trigger.ID, Slice: slice, Last: last}
 	if !w.walks.Advance(p) {
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -149,14 +150,16 @@ func (o Options) slowSlices() int {
 // Worker takes triggers, slices and retries from their queues and delivers.
 type Worker struct {
 	Deps
-	opt      Options
-	metrics  *metrics
-	gate     *gate.Gate
-	targets  *target.Registry
-	walks    *walks.Tracker
-	turns    *gate.Turns
-	channels *channel.Handler
-	attempts atomic.Uint64
+	opt     Options
+	metrics *metrics
+	gate    *gate.Gate
+	targets *target.Registry
+	walks   *walks.Tracker
+	turns   *gate.Turns
+	// positions is held while the position of a walk is published.
+	positions sync.Mutex
+	channels  *channel.Handler
+	attempts  atomic.Uint64
 }
 
 // New returns a worker. Run starts it.

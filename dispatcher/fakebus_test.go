@@ -106,7 +106,13 @@ func (b *fakeBus) idleLocked() bool {
 }
 
 // copied returns a value after encoding and decoding.
-func copied[T any](b *fakeBus, v T) (out T) {
+func copied[T any](b *fakeBus, v T) T {
+	_, out := stored(b, v)
+	return out
+}
+
+// stored returns a value as it is stored, and after decoding.
+func stored[T any](b *fakeBus, v T) (text []byte, out T) {
 	text, err := json.Marshal(v)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
@@ -114,7 +120,7 @@ func copied[T any](b *fakeBus, v T) (out T) {
 	if err != nil {
 		b.t.Errorf("encode %T: %v", v, err)
 	}
-	return out
+	return text, out
 }
 
 // accept accepts a trigger, as the API does.
@@ -545,11 +551,8 @@ func tail[T any](ctx context.Context, b *fakeBus, after uint64, all func() []T, 
 		b.mu.Lock()
 		var batch []events.Sequenced[T]
 		for i, v := range all()[after:] {
-			data, err := json.Marshal(v)
-			if err != nil {
-				b.t.Error(err)
-			}
-			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Data: data, Value: copied(b, v)})
+			data, out := stored(b, v)
+			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Data: data, Value: out})
 		}
 		changed := b.changed
 		b.mu.Unlock()

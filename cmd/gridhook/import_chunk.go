@@ -77,8 +77,8 @@ func (c *chunker) flush() error {
 // sendTries is the number of attempts to send to an unavailable server.
 const sendTries = 5
 
-// retryUnavailable sends an import and retries if the server asks for it. What is already
-// stored changes nothing.
+// retryUnavailable sends an import and retries if the server asks for it. An import may be
+// repeated, because it stores each record once.
 func retryUnavailable[T any](ctx context.Context, send func() (T, error)) (T, error) {
 	for try := 1; ; try++ {
 		imported, err := send()

@@ -44,7 +44,7 @@ func Plans(collection, pge, written []byte) (all Lists, err error) {
 	return all, err
 }
 
-// Catalog converts the plans to those of package catalog.
+// Catalog converts the lists to the types of package catalog.
 func (l Lists) Catalog() (c catalog.Lists, err error) {
 	for _, list := range []struct {
 		from []Plan

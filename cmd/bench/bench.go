@@ -23,6 +23,8 @@ type Options struct {
 	Suites []string
 	// Quick measures less, for a first impression.
 	Quick bool
+	// Homes is the number of homes of the suite million. 0 selects the default.
+	Homes int
 	// Progress receives progress messages.
 	Progress io.Writer
 	// Log receives the logs of the measured components.

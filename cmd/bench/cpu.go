@@ -35,3 +35,17 @@ func processorTimeOf(pid int) time.Duration {
 	}
 	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
+
+// residentOf returns the resident memory of another process in bytes, or 0 if the system
+// does not report it.
+func residentOf(pid int) int {
+	process, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	stat, err := process.Stat()
+	if err != nil {
+		return 0
+	}
+	return stat.ResidentMemory()
+}

@@ -52,6 +52,7 @@ func run(ctx context.Context, args []string) error {
 	o := Options{Progress: os.Stderr, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	flags := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	flags.BoolVar(&o.Quick, "quick", false, "measure less, for a first impression")
+	flags.IntVar(&o.Homes, "homes", 0, "`number` of homes of the suite million (default 1000000)")
 	profile := flags.String("cpu-profile", "", "`file` for a CPU profile of the measuring process, for go tool pprof")
 	asJSON := flags.Bool("json", false, "print the report as JSON")
 	flags.Usage = func() {

@@ -113,14 +113,17 @@ func (m *deliveryMeter) fleetRate(ctx context.Context, rounds int) (perSecond, c
 
 // fleet is a Gridhook of several processes.
 type fleet struct {
-	dir       string
-	binaries  blackbox.Binaries
-	sink      *Sink
-	nats      *blackbox.Process
-	natsURL   string
-	box       *sandbox.Sandbox
-	processes []*blackbox.Gridhook
+	dir         string
+	binaries    blackbox.Binaries
+	sink        *Sink
+	nats        *blackbox.Process
+	natsAddress string
+	box         *sandbox.Sandbox
+	processes   []*blackbox.Gridhook
 }
+
+// fleetPatience is the timeout of the start of each process, enough for ten million homes.
+const fleetPatience = 10 * time.Minute
 
 func startFleet(ctx context.Context, o Options) (f *fleet, err error) {
 	f = &fleet{}
@@ -142,12 +145,11 @@ func startFleet(ctx context.Context, o Options) (f *fleet, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.natsURL = "nats://" + address
-	nats := &blackbox.NATS{Binary: f.binaries.NATS, Dir: filepath.Join(f.dir, "nats"), Address: address, Log: io.Discard, Patience: time.Minute}
-	if f.nats, err = nats.Start(); err != nil {
+	f.natsAddress = address
+	if err := f.startNATS(); err != nil {
 		return f, err
 	}
-	api, err := f.start("api", "--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0")
+	api, err := f.start("api", "--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0", "--max-homes", "100000000", "--max-state", "0")
 	if err != nil {
 		return f, err
 	}
@@ -156,11 +158,18 @@ func startFleet(ctx context.Context, o Options) (f *fleet, err error) {
 	return f, err
 }
 
+// startNATS starts the NATS server, with the files of the one before.
+func (f *fleet) startNATS() (err error) {
+	nats := &blackbox.NATS{Binary: f.binaries.NATS, Dir: filepath.Join(f.dir, "nats"), Address: f.natsAddress, Log: io.Discard, Patience: fleetPatience}
+	f.nats, err = nats.Start()
+	return err
+}
+
 // start starts another process and waits until it is ready.
 func (f *fleet) start(role string, args ...string) (*blackbox.Gridhook, error) {
 	g, err := blackbox.StartGridhook(blackbox.Run{
 		Binary: f.binaries.Gridhook, Role: role, Data: filepath.Join(f.dir, role+strconv.Itoa(len(f.processes))),
-		Args: append(args, "--nats", f.natsURL), Log: io.Discard, Patience: time.Minute,
+		Args: append(args, "--nats", "nats://"+f.natsAddress), Log: io.Discard, Patience: fleetPatience,
 	})
 	if err == nil {
 		f.processes = append(f.processes, g)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // tally is the stored summary of a trigger.
@@ -143,6 +144,7 @@ func (f *folding) slice(m *events.Sequenced[events.Receipt]) error {
 	r := &m.Value
 	place := sliceKey(r.TriggerID, r.Slice.Number)
 	stored := f.Bucket([]byte(slicesBucket))
+	stored.FillPercent = boltfile.FillPercent
 	if stored.Get(place) != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // apply stores a batch of the log's records, in order and atomically.
@@ -73,6 +74,7 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 		// A newer version writes this kind. This version does not show it.
 		return nil
 	}
+	bucket.FillPercent = boltfile.FillPercent
 	if rec.Kind == storage.KindErasure {
 		if err := erase(tx, rec); err != nil {
 			return err

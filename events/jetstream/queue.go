@@ -2,12 +2,12 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/semaphore"
 
@@ -208,7 +208,7 @@ func keepAlive(m jetstream.Msg) (stop func()) {
 // fromJSON decodes a message's body.
 func fromJSON[T any](m jetstream.Msg) (T, error) {
 	var v T
-	err := json.Unmarshal(m.Data(), &v)
+	err := jsonv1.Unmarshal(m.Data(), &v)
 	return v, err
 }
 

@@ -2,12 +2,12 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
@@ -27,12 +27,12 @@ func (c *Conn) StateLog() StateLog { return StateLog{c} }
 // envelope is the stored form of a record. The message's subject is the reference, and
 // its sequence is the revision. Version is the schema version of the writer.
 type envelope struct {
-	Version int             `json:"v"`
-	First   uint64          `json:"first,omitempty"`
-	At      int64           `json:"at"` // Unix milliseconds
-	Deleted bool            `json:"deleted,omitempty"`
-	Expires int64           `json:"expires,omitempty"` // Unix milliseconds
-	Value   json.RawMessage `json:"value,omitempty"`
+	Version int               `json:"v"`
+	First   uint64            `json:"first,omitempty"`
+	At      int64             `json:"at"` // Unix milliseconds
+	Deleted bool              `json:"deleted,omitempty"`
+	Expires int64             `json:"expires,omitempty"` // Unix milliseconds
+	Value   jsonv1.RawMessage `json:"value,omitempty"`
 }
 
 func (l StateLog) envelope(w storage.Write) envelope {
@@ -66,7 +66,7 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 		return storage.Record{}, err
 	}
 	var e envelope
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := jsonv1.Unmarshal(data, &e); err != nil {
 		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
 	}
 	if e.Version > storage.SchemaVersion {
@@ -130,7 +130,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	}
 	id := nuid.Next()
 	for i, w := range ws {
-		data, err := json.Marshal(l.envelope(w))
+		data, err := jsonv1.Marshal(l.envelope(w))
 		if err != nil {
 			return 0, err
 		}
@@ -166,7 +166,7 @@ func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 		Sequence uint64              `json:"seq"`
 		Error    *jetstream.APIError `json:"error"`
 	}
-	if err := json.Unmarshal(answer.Data, &ack); err != nil {
+	if err := jsonv1.Unmarshal(answer.Data, &ack); err != nil {
 		return 0, fmt.Errorf("%w: the response to a batch does not decode: %w", storage.ErrUnavailable, err)
 	}
 	if ack.Error != nil {

@@ -2,10 +2,10 @@ package boltfile
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"iter"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.etcd.io/bbolt"
 )
 
@@ -24,7 +24,7 @@ func (t Table[T]) Get(tx *bbolt.Tx, key []byte) (v T, found bool, err error) {
 
 // Decode decodes a value that a cursor has read. Errors: ErrDamaged.
 func (t Table[T]) Decode(value []byte) (v T, err error) {
-	if err := json.Unmarshal(value, &v); err != nil {
+	if err := jsonv1.Unmarshal(value, &v); err != nil {
 		return v, fmt.Errorf("%w: a value of the bucket %s: %w", ErrDamaged, t, err)
 	}
 	return v, nil
@@ -32,7 +32,7 @@ func (t Table[T]) Decode(value []byte) (v T, err error) {
 
 // Put stores a value.
 func (t Table[T]) Put(tx *bbolt.Tx, key []byte, v T) error {
-	value, err := json.Marshal(v)
+	value, err := jsonv1.Marshal(v)
 	if err != nil {
 		return err
 	}

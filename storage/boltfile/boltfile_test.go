@@ -1,10 +1,12 @@
 package boltfile_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -200,4 +202,47 @@ func TestOpen_HeldByAnotherProcess(t *testing.T) {
 	if asides(t, path) != nil {
 		t.Error("a file in use was set aside")
 	}
+}
+
+// TestOpen_FreePagesStored checks that the file of a killed process has the correct list of
+// its free pages. Without the list the next opening reads the whole file.
+func TestOpen_FreePagesStored(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "view.db")
+	f := open(t, path)
+	defer closeFile(t, f)
+	for round := range 20 {
+		put(t, f, "one", fmt.Sprint(round%7), strings.Repeat("x", 3000*(1+round%5)))
+		killed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Each of the first two pages is a meta page with the number of the list's page.
+		const place, none = 48, 1<<64 - 1
+		for page := range 2 {
+			if at := page*os.Getpagesize() + place; binary.NativeEndian.Uint64(killed[at:]) == none {
+				t.Fatalf("round %d: meta page %d has no list", round, page)
+			}
+		}
+		checkFile(t, filepath.Join(dir, fmt.Sprint(round)), killed)
+	}
+}
+
+// checkFile checks the pages of a database and its list of free pages.
+func checkFile(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_ = db.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			t.Error(err)
+		}
+		return nil
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,7 +12,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Entity is implemented by a pointer to every stored type. The log stores its JSON form.
@@ -362,7 +362,7 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 	if current.live() {
 		b.CreatedAt = cmp.Or(baseOf(current).CreatedAt, now)
 	}
-	value, err := jsonv1.Marshal(e)
+	value, err := json.Marshal(e)
 	if err != nil {
 		return Write{}, fmt.Errorf("storage: %s does not encode: %w", e.Ref(), err)
 	}
@@ -371,7 +371,7 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 
 // baseOf decodes the times of a live record. They are zero if the record does not decode.
 func baseOf(current Record) (was Base) {
-	if jsonv1.Unmarshal(current.Value, &was) != nil {
+	if jsonv2.Unmarshal(current.Value, &was, lenient) != nil {
 		return Base{}
 	}
 	return was

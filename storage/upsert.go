@@ -3,10 +3,9 @@ package storage
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
-
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Change is the effect of an upsert on an entity.
@@ -160,7 +159,7 @@ func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, current Re
 func unchanged(e Entity, current Record) (bool, error) {
 	was, b := baseOf(current), e.base()
 	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
-	value, err := jsonv1.Marshal(e)
+	value, err := json.Marshal(e)
 	return bytes.Equal(value, current.Value), err
 }
 

@@ -2,11 +2,11 @@ package jetstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -111,7 +111,7 @@ func (c *Conn) publish(ctx context.Context, subject, messageID string, v any, op
 // publishTraced is publish with a trace. The trace context goes into a message header,
 // for people who inspect NATS.
 func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
-	data, err := jsonv1.Marshal(v)
+	data, err := json.Marshal(v)
 	if err != nil {
 		return 0, err
 	}

@@ -25,27 +25,23 @@ func microsecondsEach(d time.Duration, n int) float64 {
 // processorTimeOf returns the processor time that another process has used, or 0 if the
 // system does not report it.
 func processorTimeOf(pid int) time.Duration {
-	process, err := procfs.NewProc(pid)
-	if err != nil {
-		return 0
-	}
-	stat, err := process.Stat()
-	if err != nil {
-		return 0
-	}
-	return time.Duration(stat.CPUTime() * float64(time.Second))
+	return time.Duration(statOf(pid).CPUTime() * float64(time.Second))
 }
 
 // residentOf returns the resident memory of another process in bytes, or 0 if the system
 // does not report it.
-func residentOf(pid int) int {
+func residentOf(pid int) int { return statOf(pid).ResidentMemory() }
+
+// statOf returns the kernel's figures of a process, or zeros if the system does not report
+// them.
+func statOf(pid int) procfs.ProcStat {
 	process, err := procfs.NewProc(pid)
 	if err != nil {
-		return 0
+		return procfs.ProcStat{}
 	}
 	stat, err := process.Stat()
 	if err != nil {
-		return 0
+		return procfs.ProcStat{}
 	}
-	return stat.ResidentMemory()
+	return stat
 }

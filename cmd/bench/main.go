@@ -61,6 +61,9 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if o.Homes < 0 {
+		return fmt.Errorf("--homes is %d: give a number above 0", o.Homes)
+	}
 	o.Suites = flags.Args()
 	var report *Report
 	err := profiled(*profile, func() (err error) {

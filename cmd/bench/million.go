@@ -106,17 +106,19 @@ func (v *Million) walk(ctx context.Context, f *fleet, worker *blackbox.Gridhook)
 
 // restart kills all processes at once and starts them again.
 func (v *Million) restart(f *fleet) (err error) {
-	if v.LogBytes, err = filesOf(filepath.Join(f.dir, "nats")); err != nil {
-		return err
-	}
-	if v.ReplicaBytes, err = filesOf(f.processes[1].Data); err != nil {
-		return err
-	}
+	worker := f.processes[1].Data
 	for _, g := range f.processes {
 		g.Kill()
 	}
 	f.nats.Kill()
 	f.processes = nil
+	// No process changes the files now.
+	if v.LogBytes, err = filesOf(filepath.Join(f.dir, "nats")); err != nil {
+		return err
+	}
+	if v.ReplicaBytes, err = filesOf(worker); err != nil {
+		return err
+	}
 	began := time.Now()
 	if err := f.startNATS(); err != nil {
 		return err

@@ -35,12 +35,13 @@ type envelope struct {
 	Value   jsonv1.RawMessage `json:"value,omitempty"`
 }
 
-func (l StateLog) envelope(w storage.Write) envelope {
+// encode returns the stored form of a write.
+func (l StateLog) encode(w storage.Write) ([]byte, error) {
 	e := envelope{Version: storage.SchemaVersion, First: w.First, At: w.At.UnixMilli(), Deleted: w.Deleted, Value: w.Value}
 	if w.Forget {
 		e.Expires = w.At.Add(l.retention(w)).UnixMilli()
 	}
-	return e
+	return jsonv1.Marshal(e)
 }
 
 // retention returns the time after which STATE removes a tombstone with Forget.
@@ -87,12 +88,16 @@ func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
 	if err := l.c.gate.Full(); err != nil {
 		return 0, err
 	}
+	data, err := l.encode(w)
+	if err != nil {
+		return 0, err
+	}
 	subject, id := stateSubject(w.Ref), nuid.Next()
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(w.Expect)}
 	if w.Forget {
 		opts = append(opts, jetstream.WithMsgTTL(l.retention(w)))
 	}
-	revision, err := l.c.publish(ctx, subject, id, l.envelope(w), opts...)
+	revision, err := l.c.publishMessage(ctx, message("", l.c.prefix.Name(subject), data), id, opts...)
 	if errors.Is(err, errAfterNoResponse) {
 		return l.own(ctx, subject, id, err)
 	}
@@ -130,7 +135,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	}
 	id := nuid.Next()
 	for i, w := range ws {
-		data, err := jsonv1.Marshal(l.envelope(w))
+		data, err := l.encode(w)
 		if err != nil {
 			return 0, err
 		}

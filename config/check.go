@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -11,11 +12,15 @@ func (s *Setting) check(c *Config) string {
 	if right := s.bounds(c); right != "" {
 		return right
 	}
-	if path, file := s.field(c).(*string); file && s.tag.Get("file") != "" {
-		if other := s.tag.Get("pair"); other != "" && *path != "" && textOf(c, s.sibling(other)) == "" {
+	text, _ := s.field(c).(*string)
+	if words, given := s.tag.Lookup("words"); given && !slices.Contains(strings.Split(words, ","), *text) {
+		return "must be " + strings.ReplaceAll(words, ",", " or ")
+	}
+	if s.tag.Get("file") != "" {
+		if other := s.tag.Get("pair"); other != "" && *text != "" && textOf(c, s.sibling(other)) == "" {
 			return "requires " + s.sibling(other) + " as well"
 		}
-		if right := readable(*path); right != "" {
+		if right := readable(*text); right != "" {
 			return right
 		}
 	}
@@ -107,7 +112,6 @@ var checks = map[string]func(*Config) string{
 		return ""
 	},
 	"smtp-from":                smtpFrom,
-	"proxy-header":             func(c *Config) string { return proxyHeader(c.ProxyHeader) },
 	"mqtt":                     mqttAddress,
 	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },
 	"audit-age":                func(c *Config) string { return age(c.AuditAge) },

@@ -53,13 +53,6 @@ func operatorKey(c *Config) string {
 	return ""
 }
 
-func proxyHeader(name string) string {
-	if name != "X-Forwarded-For" && name != "Forwarded" {
-		return "must be X-Forwarded-For or Forwarded"
-	}
-	return ""
-}
-
 func smtpFrom(c *Config) string {
 	if c.SMTP.From == "" && c.SMTP.URL.URL == nil {
 		return ""

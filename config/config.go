@@ -1,8 +1,6 @@
 package config
 
 import (
-	"encoding"
-	"fmt"
 	"log/slog"
 	"time"
 )
@@ -37,6 +35,7 @@ func Roles() []Role { return []Role{Serve, API, Worker} }
 //     need a value
 //   - min, max: the inclusive bounds, in the form of a value; above: an exclusive lower
 //     bound; zero: 0 has a meaning of its own outside the bounds
+//   - words: the only values of a text, comma-separated
 //   - file: the value is the path of a file to read
 //   - secret: the whole value is masked, or only the password of URLs
 //
@@ -51,7 +50,7 @@ type Config struct {
 	MemoryLimit Size       `setting:"memory-limit" default:"0" zero:"true" min:"128MiB" help:"memory limit of the garbage collector, such as 2GiB; 0 for 90 % of the memory of the control group or the machine"`
 	Profiles    bool       `setting:"profiles" default:"false" help:"profiles of the running process under /debug/pprof/ of the admin address, for the operator's key"`
 	LogLevel    slog.Level `setting:"log-level" default:"info" help:"lowest level to log: debug, info, warn or error"`
-	LogFormat   LogFormat  `setting:"log-format" default:"json" help:"format of log lines: json, or text for people"`
+	LogFormat   string     `setting:"log-format" default:"json" words:"json,text" help:"format of log lines: json, or text for people"`
 
 	// TLS holds the files of the public listener. AdminTLS holds the files of the admin
 	// listener.
@@ -83,7 +82,7 @@ type Config struct {
 
 	// TrustedProxies are the reverse proxies whose ProxyHeader names a request's client.
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, comma-separated; their proxy-header names the client for limits and the log"`
-	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" roles:"serve,api" help:"header in which trusted proxies name the client: X-Forwarded-For or Forwarded; the other header is ignored"`
+	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" words:"X-Forwarded-For,Forwarded" roles:"serve,api" help:"header in which trusted proxies name the client: X-Forwarded-For or Forwarded; the other header is ignored"`
 
 	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"retention of triggers and outcomes of deliveries in the API"`
 	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects"`
@@ -175,27 +174,3 @@ type Limits struct {
 	WriteTimeout   time.Duration `setting:"write-timeout" default:"30s" min:"100ms" max:"1h" help:"timeout from a request's headers to the end of its response; longer than request-timeout, so that every request gets a response"`
 	IdleTimeout    time.Duration `setting:"idle-timeout" default:"60s" min:"100ms" max:"1h" help:"timeout of an idle connection"`
 }
-
-// LogFormat is the format of log lines.
-type LogFormat string
-
-// The log formats.
-const (
-	LogJSON LogFormat = "json"
-	LogText LogFormat = "text"
-)
-
-var _ encoding.TextUnmarshaler = (*LogFormat)(nil)
-
-// UnmarshalText parses a log format.
-func (f *LogFormat) UnmarshalText(text []byte) error {
-	switch got := LogFormat(text); got {
-	case LogJSON, LogText:
-		*f = got
-		return nil
-	}
-	return fmt.Errorf("must be %s or %s", LogJSON, LogText)
-}
-
-// MarshalText returns the log format's name.
-func (f LogFormat) MarshalText() ([]byte, error) { return []byte(f), nil }

@@ -102,7 +102,7 @@ func TestLoad_EveryType(t *testing.T) {
 	want := config.Config{
 		Role: config.Serve, Data: "./gridhook-data", HTTP: "127.0.0.1:8080", Admin: "127.0.0.1:8081",
 		NATS: config.NATS{Prefix: "gridhook", Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
-		LogLevel: slog.LevelDebug, LogFormat: config.LogText,
+		LogLevel: slog.LevelDebug, LogFormat: "text",
 		Worker: config.Delivery{Slices: 3, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
 		Curves: 1024, ProxyHeader: "X-Forwarded-For",
 		OpenADR: config.OpenADR{VerifyCallbacks: true, ReportRetention: 720 * time.Hour, MaxObjects: 200000},
@@ -175,6 +175,8 @@ func TestLoad_Errors(t *testing.T) {
 		{"a file that is not there", config.API, append(nats, "--nats-ca", missing), "", "nats-ca (flag --nats-ca) must be a readable file: no such file or directory"},
 		{"both on one address", config.Serve, []string{"--admin", "127.0.0.1:8080"}, "", "admin (flag --admin) must differ from the address of http"},
 		{"a port that is none", config.Serve, []string{"--http", ":65536"}, "", "http (flag --http) must be an address"},
+		{"a log format that is none", config.Serve, []string{"--log-format", "xml"}, "", `log-format (flag --log-format) must be json or text, not "xml"`},
+		{"a header of another proxy", config.Serve, []string{"--proxy-header", "x-forwarded-for"}, "", `proxy-header (flag --proxy-header) must be X-Forwarded-For or Forwarded, not "x-forwarded-for"`},
 		{"no folder", config.Serve, []string{"--data", ""}, "", "data (flag --data) must be a folder"},
 		{"triggers gone before their receipts", config.Serve, []string{"--triggers-age", "100h"}, "", "triggers-age (flag --triggers-age) must be at least receipts-age"},
 		{"a rate of nothing", config.Serve, []string{"--rate-limit", "0"}, "", "rate-limit (flag --rate-limit) must be above 0"},

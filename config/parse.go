@@ -68,8 +68,6 @@ func kind(field any) string {
 		return "size"
 	case *slog.Level:
 		return "level"
-	case *LogFormat:
-		return "format"
 	}
 	return "text"
 }

@@ -115,7 +115,7 @@ func NATSOptions(c config.NATS) []nats.Option {
 
 func newLog(cfg config.Config, w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == config.LogText {
+	if cfg.LogFormat == "text" {
 		return slog.New(slog.NewTextHandler(w, o))
 	}
 	return slog.New(slog.NewJSONHandler(w, o))

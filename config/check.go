@@ -111,12 +111,9 @@ var checks = map[string]func(*Config) string{
 		}
 		return ""
 	},
-	"smtp-from":                smtpFrom,
-	"mqtt":                     mqttAddress,
-	"openadr-report-retention": func(c *Config) string { return age(c.OpenADR.ReportRetention) },
-	"audit-age":                func(c *Config) string { return age(c.AuditAge) },
-	"receipts-age":             func(c *Config) string { return age(c.ReceiptsAge) },
-	"triggers-age":             triggersAge,
-	"trace-endpoint":           func(c *Config) string { return collector(c.Traces.Endpoint) },
-	"trace-headers":            func(c *Config) string { return headerList(c.Traces.Headers) },
+	"smtp-from":      smtpFrom,
+	"mqtt":           mqttAddress,
+	"triggers-age":   triggersAge,
+	"trace-endpoint": func(c *Config) string { return collector(c.Traces.Endpoint) },
+	"trace-headers":  func(c *Config) string { return headerList(c.Traces.Headers) },
 }

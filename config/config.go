@@ -84,9 +84,11 @@ type Config struct {
 	TrustedProxies Prefixes `setting:"trusted-proxies" roles:"serve,api" help:"addresses and ranges of reverse proxies in front of the API, such as 10.0.0.0/8, comma-separated; their proxy-header names the client for limits and the log"`
 	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" words:"X-Forwarded-For,Forwarded" roles:"serve,api" help:"header in which trusted proxies name the client: X-Forwarded-For or Forwarded; the other header is ignored"`
 
-	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" help:"retention of triggers and outcomes of deliveries in the API"`
-	TriggersAge time.Duration `setting:"triggers-age" default:"720h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects"`
-	AuditAge    time.Duration `setting:"audit-age" default:"8760h" help:"retention of the audit log"`
+	// Each retention is longer than the retries of a delivery, which end after a day: its
+	// outcomes must outlive them.
+	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API"`
+	TriggersAge time.Duration `setting:"triggers-age" default:"720h" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects"`
+	AuditAge    time.Duration `setting:"audit-age" default:"8760h" min:"25h" max:"87600h" help:"retention of the audit log"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for three quarters of the free space"`
 
 	Traces Traces `setting:"trace"`
@@ -137,7 +139,7 @@ type Delivery struct {
 type OpenADR struct {
 	Enabled         bool          `setting:"" default:"false" help:"OpenADR 3.1 interface under /openadr3/3.1.1 of the API's address; set it in every process of a fleet"`
 	VerifyCallbacks bool          `setting:"verify-callbacks" default:"true" roles:"serve,api" help:"challenge to the callback of a new OpenADR subscription, as the OpenADR definition requires"`
-	ReportRetention time.Duration `setting:"report-retention" default:"720h" help:"retention of the reports that OpenADR clients send"`
+	ReportRetention time.Duration `setting:"report-retention" default:"720h" min:"25h" max:"87600h" help:"retention of the reports that OpenADR clients send"`
 	MaxObjects      int           `setting:"max-objects" default:"200000" min:"1" max:"10000000" roles:"serve,api" help:"maximum number of OpenADR objects of each type per organization; another one gets response 409"`
 }
 

@@ -192,7 +192,7 @@ func (l *loader) check(c *Config, values []value) {
 		switch {
 		case slices.Contains(l.wrong, s.Name):
 		case v.text == "" && slices.Contains(s.Required, l.role):
-			l.mistake(s.Name, "not set", "is required by gridhook %s: give --%s or %s", l.role, s.Name, s.Env())
+			l.mistake(s.Name, "not set", "is required by gridhook %s: give --%s or %s", l.role, s.Name, EnvName(s.Name))
 		default:
 			if right := s.check(c); right != "" {
 				l.mistake(s.Name, v.source, "%s, not %q", right, v.setting.shown(v.text))

@@ -142,7 +142,7 @@ func TestLoad_AllErrors(t *testing.T) {
 		`concurrency (gridhook.yaml: concurrency) must be from 1 to 65536, not "0"`,
 		`rate-limit (gridhook.yaml: rate-limit) must be a single value`,
 		`max-body (gridhook.yaml: max-body) must be a size such as 1MiB, 512KiB or a number of bytes, not "1MB"`,
-		`receipts-age (flag --receipts-age) must be from 25h (retries last 24h) to 87600h, not "1h"`,
+		`receipts-age (flag --receipts-age) must be from 25h to 87600h, not "1h"`,
 	}
 	if got := mistakes(t, err); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -24,9 +24,6 @@ type Setting struct {
 	tag   reflect.StructTag
 }
 
-// Env returns the setting's environment variable.
-func (s *Setting) Env() string { return EnvName(s.Name) }
-
 // TakenBy reports whether processes of the role take the setting.
 func (s *Setting) TakenBy(r Role) bool { return slices.Contains(s.Roles, r) }
 

@@ -34,10 +34,10 @@ func TestSettings_Independent(t *testing.T) {
 		if strings.Contains(s.Help, "{") {
 			t.Errorf("the help of %s has a placeholder left: %s", s.Name, s.Help)
 		}
-		if variables[s.Env()] {
-			t.Errorf("%s is the variable of two settings", s.Env())
+		if variables[EnvName(s.Name)] {
+			t.Errorf("%s is the variable of two settings", EnvName(s.Name))
 		}
-		variables[s.Env()] = true
+		variables[EnvName(s.Name)] = true
 	}
 }
 

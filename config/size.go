@@ -45,6 +45,3 @@ func (s Size) String() string {
 	}
 	return strconv.FormatInt(int64(s), 10)
 }
-
-// MarshalText returns the text of String.
-func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

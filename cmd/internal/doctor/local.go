@@ -46,18 +46,15 @@ func (r *Report) listeners(c *config.Config) {
 	default:
 		r.ok("admin listener", "%s is reachable only from this machine", c.Admin)
 	}
-	if c.Role == config.Worker {
-		return
-	}
-	if c.TLS != (config.KeyPair{}) {
+	switch {
+	case c.Role == config.Worker:
+	case c.TLS != (config.KeyPair{}):
 		r.ok("public listener", "%s uses TLS", c.HTTP)
-		return
-	}
-	if loopback(c.HTTP) {
+	case loopback(c.HTTP):
 		r.ok("public listener", "%s is reachable only from this machine: put a proxy with TLS in front", c.HTTP)
-		return
+	default:
+		r.warn("public listener", "give it a certificate with tls-cert, or put a proxy with TLS in front", "%s receives API keys without encryption", c.HTTP)
 	}
-	r.warn("public listener", "give it a certificate with tls-cert, or put a proxy with TLS in front", "%s receives API keys without encryption", c.HTTP)
 }
 
 func loopback(address string) bool {
@@ -99,16 +96,7 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
 		r.ok(check, "%s is private and on a disk", c.Data)
 	}
-	free, size, err := m.space(c.Data)
-	d := disk{free, size, used(c.Data), err}
-	r.freeSpace(c, d)
-	if c.Role == config.Serve && err == nil {
-		store := uint64(c.MaxStore)
-		if store == 0 {
-			store = (d.free + d.used) / 4 * 3 // as the embedded server does
-		}
-		r.history(c, store)
-	}
+	r.disk(c, m)
 }
 
 // history compares the limit of one organization's history with the size of the store in
@@ -138,27 +126,31 @@ func (r *Report) compaction(c *config.Config) {
 	}
 }
 
-// disk describes the data folder's file system in bytes: free is available to this
-// process, size is the total, and used is the size of the folder. err is set if the
-// values are unavailable.
-type disk struct {
-	free, size, used uint64
-	err              error
-}
-
-func (r *Report) freeSpace(c *config.Config, d disk) {
+// disk checks the data folder's file system. All values are in bytes: free is available to
+// this process, size is the total, and space is what Gridhook can use with its own files.
+func (r *Report) disk(c *config.Config, m machine) {
 	const check, low = "disk", 10
+	free, size, err := m.space(c.Data)
+	if err != nil {
+		r.add(check, Unknown, "check the disk of the data folder", "%v", err)
+		return
+	}
+	space, store := free+used(c.Data), uint64(c.MaxStore)
 	switch {
-	case d.err != nil:
-		r.add(check, Unknown, "check the disk of the data folder", "%v", d.err)
-	case d.free < app.Reserve(d.size):
-		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
-	case d.free < d.size/low:
-		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(d.free), config.Size(d.size), c.Data)
-	case c.MaxStore > 0 && uint64(c.MaxStore) > d.free+d.used:
-		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(d.free+d.used))
+	case free < app.Reserve(size):
+		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+	case free < size/low:
+		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free), config.Size(size), c.Data)
+	case store > space:
+		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space))
 	default:
-		r.ok(check, "%s of %s are free in %s", config.Size(d.free), config.Size(d.size), c.Data)
+		r.ok(check, "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+	}
+	if store == 0 {
+		store = space / 4 * 3 // as the embedded server does
+	}
+	if c.Role == config.Serve {
+		r.history(c, store)
 	}
 }
 

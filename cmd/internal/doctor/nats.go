@@ -3,9 +3,9 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"go/version"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +55,8 @@ func (r *Report) version(f *checkup.Facts) {
 	}
 	var old []string
 	for name, v := range versions {
-		if older(v, minVersion) {
+		// A suffix does not count: 2.16.0-preview counts as the release.
+		if version.Compare("go"+v, "go"+minVersion) < 0 {
 			old = append(old, name+" has "+v)
 		}
 	}
@@ -65,23 +66,6 @@ func (r *Report) version(f *checkup.Facts) {
 		return
 	}
 	r.ok(check, "%s", f.Version)
-}
-
-// older compares versions such as 2.15.2 by their numbers. It ignores a suffix:
-// 2.16.0-preview counts as the release.
-func older(v, than string) bool {
-	a, b := numbers(v), numbers(than)
-	return slices.Compare(a, b) < 0
-}
-
-func numbers(v string) []int {
-	v, _, _ = strings.Cut(v, "-")
-	var list []int
-	for part := range strings.SplitSeq(v, ".") {
-		n, _ := strconv.Atoi(part)
-		list = append(list, n)
-	}
-	return list
 }
 
 func (r *Report) encryption(c *config.Config, f *checkup.Facts) {

@@ -300,8 +300,9 @@ func judgeStreams(r *Report, f *checkup.Facts) { r.streams(&config.Config{}, f) 
 func TestStreams_OwnAreValid(t *testing.T) {
 	for _, replicas := range []int{1, 3} {
 		for _, cfg := range own.Configs(own.Options{Replicas: replicas, TriggersAge: time.Hour, ReceiptsAge: time.Hour}) {
-			if wrong := mistakes(&checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(wrong) > 0 {
-				t.Errorf("%s: %+v", cfg.Name, wrong)
+			var r Report
+			if r.stream("streams", &checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(r.Findings) > 0 {
+				t.Errorf("%s: %+v", cfg.Name, r.Findings)
 			}
 		}
 	}

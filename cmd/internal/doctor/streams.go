@@ -23,10 +23,7 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	}
 	before := len(r.Findings)
 	for i := range f.Streams {
-		s := &f.Streams[i]
-		for _, m := range mistakes(s) {
-			r.add(check, m.status, m.remedy, "%s %s", s.Is.Config.Name, m.message)
-		}
+		r.stream(check, &f.Streams[i])
 	}
 	if least := replicas(f); least == 1 && servers(f) > 1 {
 		r.warn(check, "set nats-replicas: 3 on every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
@@ -45,20 +42,13 @@ func (r *Report) deadLetters(f *checkup.Facts) {
 	}
 }
 
-// mistake is a fault in a stream's configuration.
-type mistake struct {
-	status          Status
-	message, remedy string
-}
-
-// mistakes compares a stream with Gridhook's configuration of it. A difference that the
-// next start corrects is a warning.
-func mistakes(s *checkup.Stream) []mistake {
+// stream compares a stream with Gridhook's configuration of it. A difference that the next
+// start corrects is a warning.
+func (r *Report) stream(check string, s *checkup.Stream) {
 	is, want := &s.Is.Config, &s.Want
-	var list []mistake
 	add := func(wrong bool, status Status, remedy, message string, args ...any) {
 		if wrong {
-			list = append(list, mistake{status, fmt.Sprintf(message, args...), remedy})
+			r.add(check, status, remedy, "%s %s", is.Name, fmt.Sprintf(message, args...))
 		}
 	}
 	const restart = "restart a Gridhook process: it corrects the stream"
@@ -81,7 +71,6 @@ func mistakes(s *checkup.Stream) []mistake {
 		}
 		add(len(behind) > 0, Warning, "check those servers", "is not up to date on %s", strings.Join(behind, ", "))
 	}
-	return list
 }
 
 // replicas returns the smallest number of replicas of a stream.

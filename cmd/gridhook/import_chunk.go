@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -86,9 +87,7 @@ func retryUnavailable[T any](ctx context.Context, send func() (T, error)) (T, er
 		if !errors.As(err, &refused) || refused.Code != client.CodeUnavailable || try == sendTries {
 			return imported, err
 		}
-		select {
-		case <-time.After(time.Duration(refused.RetryAfterSeconds) * time.Second):
-		case <-ctx.Done():
+		if periodic.Sleep(ctx, time.Duration(refused.RetryAfterSeconds)*time.Second); ctx.Err() != nil {
 			return imported, ctx.Err()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -124,10 +125,7 @@ func (l *relayLoop) run(ctx context.Context) error {
 		default:
 			say(l.g.err, "connection lost, connecting again: %v\n", err)
 		}
-		select {
-		case <-time.After(relayPause):
-		case <-ctx.Done():
-		}
+		periodic.Sleep(ctx, relayPause)
 	}
 	return nil
 }
@@ -164,9 +162,7 @@ func (l *relayLoop) send(ctx context.Context, response client.RelayResponse) err
 		if refused, ok := errors.AsType[*client.Error](err); ok {
 			pause = max(pause, time.Duration(refused.RetryAfterSeconds)*time.Second)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if periodic.Sleep(ctx, pause); ctx.Err() != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // Share is a part of the whole, from 0 to 1. As a flag's value it is a fraction such as
@@ -62,14 +64,8 @@ func (f Faults) delay(ctx context.Context) bool {
 	if f.Slow <= 0 {
 		return true
 	}
-	wait := time.NewTimer(f.Slow)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	periodic.Sleep(ctx, f.Slow)
+	return ctx.Err() == nil
 }
 
 // draw chooses the fault of one delivery: hang, or a failure's status; 0 means no

@@ -53,21 +53,21 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 
 // importMeter imports one file. It returns only errors that concern every file.
 func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name string, m *meterImport) error {
-	open, err := g.reopened(name)
+	f, _, err := openFile(name, g.in)
+	var text []byte
+	if err == nil {
+		defer f.Close() //nolint:errcheck // it was only read
+		text, err = readWhole(f)
+	}
 	if err != nil {
-		return err
+		m.wrong = []storage.FieldError{{Field: "file", Message: err.Error()}}
+		return nil //nolint:nilerr // it is reported with the file
 	}
 	if home == "" {
 		home = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	}
-	m.GreenButtonImport, err = retryUnavailable(ctx, func() (out client.GreenButtonImport, err error) {
-		f, err := open()
-		if err != nil {
-			m.wrong = []storage.FieldError{{Field: "file", Message: err.Error()}}
-			return out, nil //nolint:nilerr // it is reported with the file
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		return c.ImportGreenButton(ctx, home, f)
+	m.GreenButtonImport, err = retryUnavailable(ctx, func() (client.GreenButtonImport, error) {
+		return c.ImportGreenButton(ctx, home, bytes.NewReader(text))
 	})
 	var refused *client.Error
 	if errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge}, refused.Status) {
@@ -77,19 +77,6 @@ func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name 
 		return nil
 	}
 	return err
-}
-
-// reopened returns a function that opens a file from its beginning. It reads the standard
-// input first.
-func (g *globals) reopened(name string) (open func() (io.ReadCloser, error), err error) {
-	if name == "-" {
-		text, err := io.ReadAll(g.in)
-		return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }, err
-	}
-	return func() (io.ReadCloser, error) {
-		f, _, err := openFile(name, g.in)
-		return f, err
-	}, nil
 }
 
 // reportMeter reports a file, unless the import stopped before it.

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 )
 
 const (
 	defaultAdminURL = "http://127.0.0.1:8081"
 	operatorKeyEnv  = "GRIDHOOK_OPERATOR_KEY"
-	operatorKeyFile = "operator.key"
 )
 
 // talks adds the connection's flags to a command and its subcommands.
@@ -151,7 +151,7 @@ func (g *globals) connect() (*client.Client, error) {
 	}
 	key := g.apiKey
 	if !g.isPartner() {
-		key, err = g.operatorKey()
+		key, _, err = g.operatorKey()
 	} else if key == "" {
 		err = usagef("--api-url needs the partner's key: set GRIDHOOK_API_KEY or --api-key")
 	}
@@ -161,43 +161,27 @@ func (g *globals) connect() (*client.Client, error) {
 	return &client.Client{BaseURL: g.server(), Key: key, Organization: g.org}, nil
 }
 
-func (g *globals) operatorKey() (string, error) {
+// operatorKey returns the operator's key and its source: the environment, the context, or
+// the file in the server's data folder.
+func (g *globals) operatorKey() (key, source string, err error) {
 	if key := g.getenv(operatorKeyEnv); key != "" {
-		return key, nil
+		return key, operatorKeyEnv, nil
 	}
 	if g.contextKey != "" {
-		return g.contextKey, nil
+		return g.contextKey, "the context", nil
 	}
-	path := g.keyPath()
-	b, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("operator's key not found at %s: name the server's data folder with --data, or set %s", path, operatorKeyEnv)
-	case err != nil:
-		return "", fmt.Errorf("read the operator's key: %w", err)
-	}
-	key := strings.TrimSpace(string(b))
-	if key == "" {
-		return "", fmt.Errorf("operator's key at %s is empty: delete the file and restart the server", path)
-	}
-	return key, nil
-}
-
-// keyPath returns the path of the operator's key.
-func (g *globals) keyPath() string {
-	path := filepath.Join(g.data, operatorKeyFile)
+	path := filepath.Join(g.data, app.OperatorKeyFile)
 	if absolute, err := filepath.Abs(path); err == nil {
-		return absolute
+		path = absolute
 	}
-	return path
-}
-
-func (g *globals) keySource() string {
-	switch {
-	case g.getenv(operatorKeyEnv) != "":
-		return operatorKeyEnv
-	case g.contextKey != "":
-		return "the context"
+	b, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
+	switch key = strings.TrimSpace(string(b)); {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("operator's key not found at %s: name the server's data folder with --data, or set %s", path, operatorKeyEnv)
+	case err != nil:
+		err = fmt.Errorf("read the operator's key: %w", err)
+	case key == "":
+		err = fmt.Errorf("operator's key at %s is empty: delete the file and restart the server", path)
 	}
-	return g.keyPath()
+	return key, path, err
 }

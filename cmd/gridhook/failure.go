@@ -80,7 +80,8 @@ func (g *globals) refusal(e *client.Error) string {
 	case e.Status == http.StatusUnauthorized && g.isPartner():
 		return fmt.Sprintf("the server at %s refused the API key: use a key of gridhook key create that is not revoked or expired", g.apiURL)
 	case e.Status == http.StatusUnauthorized:
-		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, g.keySource())
+		_, source, _ := g.operatorKey()
+		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, source)
 	case e.Code == client.CodeValidationFailed:
 		return text
 	case e.RecoveryAction != "":

@@ -43,19 +43,19 @@ var names = map[reflect.Type]string{
 
 // enums lists the values of string types.
 var enums = map[reflect.Type][]string{
-	reflect.TypeFor[storage.Scope]():                 texts(storage.Scopes()),
-	reflect.TypeFor[storage.ChannelKind]():           texts(storage.ChannelKinds()),
-	reflect.TypeFor[storage.Role]():                  texts(storage.Roles()),
+	reflect.TypeFor[storage.Scope]():                 Texts(storage.Scopes()),
+	reflect.TypeFor[storage.ChannelKind]():           Texts(storage.ChannelKinds()),
+	reflect.TypeFor[storage.Role]():                  Texts(storage.Roles()),
 	reflect.TypeFor[storage.Change]():                {string(storage.Created), string(storage.Updated), string(storage.Unchanged)},
 	reflect.TypeFor[storage.DeliveryMode]():          {"always", "onChange"},
-	reflect.TypeFor[storage.SignalFormat]():          texts(storage.SignalFormats()),
-	reflect.TypeFor[storage.Compression]():           texts(storage.Compressions()),
-	reflect.TypeFor[storage.HTTPVersion]():           texts(storage.HTTPVersions()),
-	reflect.TypeFor[netbilling.Segment]():            texts(netbilling.Segments()),
-	reflect.TypeFor[storage.AuthenticationType]():    texts(storage.AuthenticationTypes()),
+	reflect.TypeFor[storage.SignalFormat]():          Texts(storage.SignalFormats()),
+	reflect.TypeFor[storage.Compression]():           Texts(storage.Compressions()),
+	reflect.TypeFor[storage.HTTPVersion]():           Texts(storage.HTTPVersions()),
+	reflect.TypeFor[netbilling.Segment]():            Texts(netbilling.Segments()),
+	reflect.TypeFor[storage.AuthenticationType]():    Texts(storage.AuthenticationTypes()),
 	reflect.TypeFor[pricing.EventKind]():             {"CRITICAL_PEAK", "PEAK_REBATE", "FLEX_ALERT"},
-	reflect.TypeFor[pricing.PartKind]():              texts(pricing.PartKinds()),
-	reflect.TypeFor[pricing.PlanRole]():              texts(pricing.PlanRoles()),
+	reflect.TypeFor[pricing.PartKind]():              Texts(pricing.PartKinds()),
+	reflect.TypeFor[pricing.PlanRole]():              Texts(pricing.PlanRoles()),
 	reflect.TypeFor[market.Kind]():                   {"DAY_AHEAD", "REAL_TIME", "EMISSIONS"},
 	reflect.TypeFor[storage.Signature]():             {"hmac", "ed25519"},
 	reflect.TypeFor[storage.CarbonSignalIntensity](): {"LOW", "MEDIUM", "HIGH"},
@@ -63,23 +63,23 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[storage.Mode]():                  {"OFF", "HEAT", "COOL", "AUTO"},
 	reflect.TypeFor[storage.OnboardingStatus]():      {"NOT_STARTED", "IN_PROGRESS", "COMPLETED", "ERROR"},
 	reflect.TypeFor[storage.EligibilityStatus]():     {"eligible", "notEligible"},
-	reflect.TypeFor[storage.FeedbackType]():          texts(storage.FeedbackTypes()),
-	reflect.TypeFor[storage.Environment]():           texts(storage.Environments()),
-	reflect.TypeFor[storage.SubmitterKind]():         texts(storage.SubmitterKinds()),
-	reflect.TypeFor[storage.ContactMethod]():         texts(storage.ContactMethods()),
-	reflect.TypeFor[events.Outcome]():                texts(events.Outcomes()),
-	reflect.TypeFor[storage.DisabledReason]():        texts(storage.DisabledReasons()),
-	reflect.TypeFor[storage.SourceOutcome]():         texts(storage.SourceOutcomes()),
-	reflect.TypeFor[storage.ReplayStatus]():          texts(storage.ReplayStatuses()),
-	reflect.TypeFor[events.HealthState]():            texts(events.HealthStates()),
-	reflect.TypeFor[events.BreakerState]():           texts(events.BreakerStates()),
-	reflect.TypeFor[events.ErrorClass]():             texts(events.ErrorClasses()),
-	reflect.TypeFor[BodySource]():                    texts(BodySources()),
+	reflect.TypeFor[storage.FeedbackType]():          Texts(storage.FeedbackTypes()),
+	reflect.TypeFor[storage.Environment]():           Texts(storage.Environments()),
+	reflect.TypeFor[storage.SubmitterKind]():         Texts(storage.SubmitterKinds()),
+	reflect.TypeFor[storage.ContactMethod]():         Texts(storage.ContactMethods()),
+	reflect.TypeFor[events.Outcome]():                Texts(events.Outcomes()),
+	reflect.TypeFor[storage.DisabledReason]():        Texts(storage.DisabledReasons()),
+	reflect.TypeFor[storage.SourceOutcome]():         Texts(storage.SourceOutcomes()),
+	reflect.TypeFor[storage.ReplayStatus]():          Texts(storage.ReplayStatuses()),
+	reflect.TypeFor[events.HealthState]():            Texts(events.HealthStates()),
+	reflect.TypeFor[events.BreakerState]():           Texts(events.BreakerStates()),
+	reflect.TypeFor[events.ErrorClass]():             Texts(events.ErrorClasses()),
+	reflect.TypeFor[BodySource]():                    Texts(BodySources()),
 	reflect.TypeFor[events.TriggerStatus]():          {"ACCEPTED", "RUNNING", "COMPLETED"},
 	reflect.TypeFor[pricing.CompensationType]():      {"NET_METERING", "NET_BILLING", "FEED_IN", "WHOLESALE", "NONE"},
-	reflect.TypeFor[bill.Metering]():                 texts(bill.Meterings()),
-	reflect.TypeFor[bill.TierRule]():                 texts(bill.TierRules()),
-	reflect.TypeFor[bill.Rollover]():                 texts(bill.Rollovers()),
+	reflect.TypeFor[bill.Metering]():                 Texts(bill.Meterings()),
+	reflect.TypeFor[bill.TierRule]():                 Texts(bill.TierRules()),
+	reflect.TypeFor[bill.Rollover]():                 Texts(bill.Rollovers()),
 	reflect.TypeFor[savings.Type]():                  {"monthly", "annual"},
 	reflect.TypeFor[savings.Comparison]():            {"shift", "setback"},
 	reflect.TypeFor[savings.HeatSource]():            {"HEAT_PUMP", "RESISTANCE", "GAS_FURNACE"},
@@ -109,7 +109,8 @@ func itemsOf(t reflect.Type, field string) []string {
 	return strings.Split(f.Tag.Get("itemsEnum"), ",")
 }
 
-func texts[T ~string](values []T) []string {
+// Texts converts values of a string type to strings.
+func Texts[T ~string](values []T) []string {
 	list := make([]string, len(values))
 	for i, v := range values {
 		list[i] = string(v)

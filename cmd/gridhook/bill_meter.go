@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,11 +77,7 @@ func billRequest(given func() (fields, error)) (r bill.Request, err error) {
 			return r, err
 		}
 	}
-	text, err := json.Marshal(body)
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	return r, err
+	return convert[bill.Request](body)
 }
 
 // setUsage sets the fields of a Green Button file. --start overrides the file's first day.
@@ -118,43 +113,28 @@ func (f *billFlags) home() (h bill.Home, err error) {
 	return h, nil
 }
 
-// readMeter reads a Green Button file, or the numbers of a CSV file.
-func readMeter(file string, in io.Reader) (value any, err error) {
+// readAs reads a file and parses it.
+func readAs[T any](file string, in io.Reader, parse func(text []byte) (T, error)) (value T, err error) {
 	text, err := readFile(file, in)
 	if err != nil {
-		return nil, err
+		return value, err
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
-		value, err = readUsage(bytes.NewReader(text))
-	} else {
-		value, err = numbers(text)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if value, err = parse(text); err != nil {
+		return value, fmt.Errorf("%s: %w", file, err)
 	}
 	return value, nil
 }
 
-// readUsage reads a Green Button file without gaps.
-func readUsage(text io.Reader) (*greenbutton.Usage, error) {
-	r, err := greenbutton.Read(text)
+// metered reads a Green Button file without gaps, or the numbers of a CSV.
+func metered(text []byte) (any, error) {
+	if !bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
+		return numbers(text)
+	}
+	r, err := greenbutton.Read(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	return r.Usage()
-}
-
-// readNumbers reads the numbers of a CSV file.
-func readNumbers(file string, in io.Reader) ([]float64, error) {
-	text, err := readFile(file, in)
-	if err != nil {
-		return nil, err
-	}
-	list, err := numbers(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return list, nil
 }
 
 // numbers reads the last column of a CSV. The first row may be a header.

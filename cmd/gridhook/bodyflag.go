@@ -143,9 +143,9 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 			return strings.TrimSpace(string(content)), err
 		})
 	case numbersFile:
-		return text("", func(name string) (any, error) { return readNumbers(name, cmd.InOrStdin()) })
+		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), numbers) })
 	case meterFile:
-		return text("", func(name string) (any, error) { return readMeter(name, cmd.InOrStdin()) })
+		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), metered) })
 	}
 	return pointed(flags.String(f.name, f.value.(string), f.help))
 }

@@ -32,7 +32,7 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 			found, records := []catalogEntry{}, []record{}
 			for _, p := range catalog.Find(utility, search) {
 				entry := catalogEntry{p.Summary, p.SourceDate, p.Newer}
-				r, err := recordOf(entry)
+				r, err := convert[record](entry)
 				if err != nil {
 					return err
 				}

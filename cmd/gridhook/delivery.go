@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -57,7 +58,7 @@ func deliveryFlags() []bodyFlag {
 		{name: "trigger", field: "triggerId", value: "", help: "`trigger` of the deliveries (default all)"},
 		{name: "home", field: "homeId", value: "", help: "`home` of the deliveries (default all)"},
 		{name: "endpoint", field: "endpointId", value: "", help: "`endpoint` of the deliveries (default all)"},
-		{name: "outcome", field: "outcome", value: "", help: "`outcome` of the deliveries, such as FAILED (default all)", words: texts(events.Outcomes())},
+		{name: "outcome", field: "outcome", value: "", help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
 	}
 }
 

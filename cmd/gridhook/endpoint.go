@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -46,7 +50,12 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day", note: secretNote,
 			example: fmt.Sprintf(example, "rotate-secret"),
 		}),
-		newEndpointTest(g), newEndpointReplay(g)))
+		r.command(operation{
+			use: "test ENDPOINT", short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it",
+			example: fmt.Sprintf(example, "test"), after: endpointTested,
+			fields: "outcome:outcome, status:status, took:durationMs:ms, message:id",
+		}),
+		newEndpointReplay(g)))
 }
 
 // deriveEndpoint adds the settings that differ from the default, and sentences about the
@@ -76,11 +85,10 @@ func deriveEndpoint(r record) {
 	if n, _ := r["rateLimit"].(float64); n > 0 {
 		r["limit"] = n
 	}
-	var state struct {
+	if state, err := convert[struct {
 		Health  events.Health
 		Breaker events.Breaker
-	}
-	if decode(r, &state) == nil {
+	}](r); err == nil {
 		r["healthText"] = health(state.Health)
 		if b := state.Breaker; b.Workers > 0 {
 			r["breakerText"] = fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt))
@@ -112,9 +120,9 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "min-price-change", field: "minPriceChange", value: 0.0, help: "with onChange, least price change that is sent, in $/kWh, 0 for any"},
 		{name: "home", field: "homeIds", value: []string{}, help: "`home` whose signals to send; repeatable (default all)"},
 		{name: "plan", field: "ratePlanIds", value: []string{}, help: "rate `plan` whose homes' signals to send; repeatable (default all)"},
-		{name: "format", field: "format", value: "", help: "signal `format`: signal, openadr3 for OpenADR 3 events, or thin for signals without prices (default signal)", words: texts(storage.SignalFormats())},
-		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: texts(storage.Compressions())},
-		{name: "http-version", field: "httpVersion", value: "", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: texts(storage.HTTPVersions())},
+		{name: "format", field: "format", value: "", help: "signal `format`: signal, openadr3 for OpenADR 3 events, or thin for signals without prices (default signal)", words: wire.Texts(storage.SignalFormats())},
+		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: wire.Texts(storage.Compressions())},
+		{name: "http-version", field: "httpVersion", value: "", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: wire.Texts(storage.HTTPVersions())},
 		{name: "batch-size", field: "batchSize", value: 1, help: "maximum number of homes per request, up to 64"},
 		{name: "verify-url", field: "verifyUrl", value: false, help: "challenge to a new URL, which must respond to a GET with the value of the parameter echo"},
 		{name: "enabled", field: "enabled", value: true, help: "delivery to the endpoint; false pauses it and queues nothing"},
@@ -123,26 +131,14 @@ func endpointFlags(isNew bool) []bodyFlag {
 	}
 }
 
-func newEndpointTest(g *globals) *cobra.Command {
-	return g.forOrg(&cobra.Command{
-		Use: "test ENDPOINT", Short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it", Args: takes("the endpoint"),
-		Example: `  gridhook endpoint test ep_01JZ0000000000000000000000 --org acme`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			d, err := c.TestEndpoint(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			err = g.showRecord(d, "outcome:outcome, status:status, took:durationMs:ms, message:id")
-			if err == nil && d.Outcome != events.OutcomeDelivered {
-				err = fmt.Errorf("%w: the endpoint did not accept the test", errPartly)
-			}
-			return err
-		},
-	})
+// endpointTested returns an error if a test event was not delivered, with the delivery.
+func endpointTested(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
+	var d events.Delivery
+	err := json.Unmarshal(response, &d)
+	if err == nil && d.Outcome != events.OutcomeDelivered {
+		err = fmt.Errorf("%w: the endpoint did not accept the test", errPartly)
+	}
+	return response, err
 }
 
 // health describes an endpoint's health.

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -19,7 +20,7 @@ func newOperatorCommand(g *globals) *cobra.Command {
   gridhook operator create --name dashboard --role read --expires 2160h`,
 			flags: []bodyFlag{
 				{name: "name", field: "name", value: "", help: "`owner` of the key, for the audit log", required: true},
-				{name: "role", field: "role", value: "", help: "`role` of the key: read, operate or admin; each includes the roles before it", words: texts(storage.Roles()), required: true},
+				{name: "role", field: "role", value: "", help: "`role` of the key: read, operate or admin; each includes the roles before it", words: wire.Texts(storage.Roles()), required: true},
 				{name: "expires", field: "expiresAt", value: instantText(""), help: "expiry: a `time` such as 2027-01-01T00:00:00Z, or a duration from now such as 2160h (default never)"},
 			},
 		}),

@@ -64,16 +64,6 @@ func (g *globals) show(value any, human func(w io.Writer)) error {
 	return w.Flush()
 }
 
-// showRecord prints a value as JSON if selected. Otherwise it prints the fields of its
-// JSON object: see parseFields.
-func (g *globals) showRecord(value any, fields string) error {
-	r, err := recordOf(value)
-	if err != nil {
-		return err
-	}
-	return g.show(value, func(w io.Writer) { r.print(w, fields) })
-}
-
 func (g *globals) showJSON(value any) error {
 	e := json.NewEncoder(g.out)
 	e.SetIndent("", "  ")
@@ -117,13 +107,4 @@ func or(s string) string {
 		return "-"
 	}
 	return s
-}
-
-// texts converts values of a string type to strings.
-func texts[S ~string](values []S) []string {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = string(v)
-	}
-	return all
 }

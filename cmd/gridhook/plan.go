@@ -61,8 +61,7 @@ Database. The tariff may be a bare object or a response of the database's API wi
 
 // planOwner adds a description of the homes that can have a plan, and of its parts.
 func planOwner(r record) {
-	var composed client.Plan
-	if decode(r, &composed) == nil && composed.Parts != nil {
+	if composed, err := convert[client.Plan](r); err == nil && composed.Parts != nil {
 		words := make([]string, len(composed.Parts))
 		for i, part := range composed.Parts {
 			words[i] = fmt.Sprintf("%s=%s", part.Role, part.PlanID)

@@ -18,13 +18,13 @@ import (
 // record is a JSON object of a response.
 type record map[string]any
 
-// recordOf converts a value that encodes to a JSON object.
-func recordOf(value any) (r record, err error) {
+// convert converts a value to another type by its JSON, such as a response to a record.
+func convert[T any](value any) (to T, err error) {
 	text, err := json.Marshal(value)
 	if err == nil {
-		err = json.Unmarshal(text, &r)
+		err = json.Unmarshal(text, &to)
 	}
-	return r, err
+	return to, err
 }
 
 // column is a value of a record under a label, with an optional unit.
@@ -121,13 +121,4 @@ func (r record) text(name string) string {
 // id returns the identifier, which some kinds of objects give another name.
 func (r record) id() string {
 	return cmp.Or(r.text("id"), r.text("feedback_id"), r.text("keyId"), r.text("deviceId"), r.text("triggerId"))
-}
-
-// decode converts a record to a typed value.
-func decode(r record, to any) error {
-	text, err := json.Marshal(r)
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	return err
 }

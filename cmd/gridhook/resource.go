@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -49,7 +50,7 @@ type operation struct {
 	takes []string
 	flags []bodyFlag
 	// prepare completes or checks the request. after processes the response and may
-	// replace it. Both may be nil.
+	// replace it. A response that it returns with an error is shown. Both may be nil.
 	prepare func(cmd *cobra.Command, args []string, body fields) error
 	after   func(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error)
 	// fields replaces the resource's fields. done is a sentence to print instead of
@@ -79,13 +80,13 @@ func (r resource) command(o operation) *cobra.Command {
 		if err == nil && o.after != nil {
 			response, err = o.after(cmd.Context(), c, response)
 		}
-		if err != nil {
+		if response == nil {
 			return err
 		}
 		if o.asList {
-			return r.showAll([]json.RawMessage{response})
+			return cmp.Or(r.showAll([]json.RawMessage{response}), err)
 		}
-		return r.show(response, o)
+		return cmp.Or(r.show(response, o), err)
 	})
 }
 

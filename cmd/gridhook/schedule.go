@@ -65,8 +65,7 @@ func oneRule(_ *cobra.Command, _ []string, body fields) error {
 
 // deriveSchedule adds descriptions of a schedule's runs and of its window.
 func deriveSchedule(r record) {
-	var s client.Schedule
-	if decode(r, &s) == nil {
+	if s, err := convert[client.Schedule](r); err == nil {
 		r["runs"], r["window"] = rule(s), windowOf(s.Window)
 	}
 }

@@ -77,8 +77,8 @@ func setEnabled(enabled bool) func(*cobra.Command, []string, fields) error {
 // deriveSource adds the owner, the interval in words, and the state of a source.
 func deriveSource(r record) {
 	planOwner(r)
-	var s wire.Source
-	if decode(r, &s) != nil {
+	s, err := convert[wire.Source](r)
+	if err != nil {
 		return
 	}
 	r["every"] = short(time.Duration(s.EverySeconds) * time.Second)
@@ -131,8 +131,8 @@ func newSourceAdapters(g *globals) *cobra.Command {
 		g: g, noun: "adapter", plural: "adapters", path: "/v1/admin/sources/adapters", unpaged: true,
 		columns: "ADAPTER:name, TITLE:title, EVERY:every, PARAMETERS:named, SECRET:secret", more: "TIMEZONE:timezone, URL:url, DOCUMENTATION:doc",
 		derive: func(r record) {
-			var a wire.SourceAdapter
-			if decode(r, &a) != nil {
+			a, err := convert[wire.SourceAdapter](r)
+			if err != nil {
 				return
 			}
 			var named []string

@@ -87,7 +87,7 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 
 // showTrigger prints an accepted trigger or a trigger's progress.
 func (g *globals) showTrigger(trigger any) error {
-	r, err := recordOf(trigger)
+	r, err := convert[record](trigger)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,7 @@ func (g *globals) showTrigger(trigger any) error {
 // deriveTrigger adds the window of a trigger, and its end with its duration.
 func deriveTrigger(r record) {
 	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
-	var p events.Progress
-	if decode(r, &p) == nil && !p.CompletedAt.IsZero() {
+	if p, err := convert[events.Progress](r); err == nil && !p.CompletedAt.IsZero() {
 		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
 	}
 }

@@ -161,7 +161,7 @@ func (g *globals) showVerdict(v *receiver.Verifier, header http.Header, body []b
 	if errors.As(err, &problem) {
 		out.Problem, out.Message = problem.Code, problem.Message
 	}
-	r, failed := recordOf(out)
+	r, failed := convert[record](out)
 	if failed != nil {
 		return failed
 	}

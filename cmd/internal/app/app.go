@@ -131,7 +131,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	defer cancel()
 	parts := []func(context.Context) error{a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.servesAPI() {
-		parts = append(parts, a.limitHistory, a.followLedger, a.recordUses)
+		parts = append(parts, a.limitHistory, a.followLedger)
 	}
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
@@ -141,7 +141,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.servesAPI() {
-		parts = append(parts, a.receiveBreakers, a.startTester, a.startTasks, a.countStale, a.scheduleEstimates, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.prepareAPI, a.startTasks, a.countStale, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	if err := a.startParts(ctx, parts...); err != nil {
@@ -380,13 +380,6 @@ func (a *App) erased(org string) (erased bool, err error) {
 	return erased, err
 }
 
-// recordUses records when each key was last used.
-func (a *App) recordUses(context.Context) error {
-	a.uses = rest.NewLastUsed(a.store, a.Log)
-	a.run("the record of last uses", a.uses.Run)
-	return nil
-}
-
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: a.conn, Relay: a.conn, Store: a.store, Pricer: a.pricer, Vault: a.vault,
@@ -396,10 +389,18 @@ func (a *App) startWorker(context.Context) error {
 	return nil
 }
 
-// startTester starts the sender of test events.
-func (a *App) startTester(context.Context) error {
+// prepareAPI starts what only the API needs: the record of last uses of keys, the sender of
+// test events, and the scheduler of estimates, which yield to the process's webhooks.
+func (a *App) prepareAPI(context.Context) error {
+	a.uses = rest.NewLastUsed(a.store, a.Log)
+	a.run("the record of last uses", a.uses.Run)
 	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, Relay: a.conn, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
 	a.onStop("the tester", func() error { a.tester.Close(); return nil })
+	var sent func() uint64
+	if a.worker != nil {
+		sent = a.worker.Attempts
+	}
+	a.estimates = api.NewEstimates(a.Limits.Estimates, sent)
 	return nil
 }
 
@@ -409,17 +410,6 @@ func (a *App) stopEstimates(context.Context) error {
 	if a.estimates != nil {
 		a.onStop("the estimates", func() error { a.estimates.Stop(); return nil })
 	}
-	return nil
-}
-
-// scheduleEstimates creates the scheduler of estimates. Estimates yield to the process's
-// webhooks.
-func (a *App) scheduleEstimates(context.Context) error {
-	var sent func() uint64
-	if a.worker != nil {
-		sent = a.worker.Attempts
-	}
-	a.estimates = api.NewEstimates(a.Limits.Estimates, sent)
 	return nil
 }
 

@@ -178,11 +178,6 @@ func (g *guard) problem() string {
 	return ""
 }
 
-// isDiskFull reports whether an error means a full disk.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // retryFollow repeats follow if the disk is full or NATS is unavailable. follow continues
 // from its last position.
 func (a *App) retryFollow(follow func(context.Context) error) func(context.Context) error {
@@ -190,7 +185,7 @@ func (a *App) retryFollow(follow func(context.Context) error) func(context.Conte
 		for ctx.Err() == nil {
 			err := follow(ctx)
 			switch {
-			case isDiskFull(err):
+			case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 				a.Log.Error("replica not written, retrying", "error", err)
 			case errors.Is(err, storage.ErrUnavailable):
 				a.Log.Warn("NATS unavailable to a replica, retrying", "error", err)

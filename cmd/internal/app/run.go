@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,17 +42,10 @@ func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) 
 	notify(stateReady)
 	err = a.Wait(ctx)
 	notify(stateStopping)
-	a.Log.Info("stopping", "reason", reason(err))
+	a.Log.Info("stopping", "reason", cmp.Or(sentence(err), "a signal"))
 	err = errors.Join(err, a.Stop())
 	o.Log.Info("stopped")
 	return err
-}
-
-func reason(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "a signal"
 }
 
 // announce prints the addresses in a form for people and scripts. The last line begins

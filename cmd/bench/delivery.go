@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -140,7 +141,7 @@ func (m *deliveryMeter) toMany(ctx context.Context, prefix string, version stora
 
 // furnish creates an organization with homes and one endpoint for each URL.
 func (m *deliveryMeter) furnish(ctx context.Context, name string, homes int, urls ...string) error {
-	if err := m.box.Furnish(ctx, name, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, m.box.Operator, name, homes); err != nil {
 		return err
 	}
 	for _, url := range urls {

@@ -42,7 +42,7 @@ func measureEstimates(ctx context.Context, o Options) (e *Estimates, err error) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	const comfortable, home = "comfortable", "home_0000000"
-	if err := m.box.Furnish(ctx, comfortable, 1, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, m.box.Operator, comfortable, 1); err != nil {
 		return nil, err
 	}
 	err = sandbox.Import(ctx, m.box.Operator, strings.NewReader(

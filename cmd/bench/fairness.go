@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 )
 
 // Fairness shows how a big organization's walk delays a small organization.
@@ -35,7 +37,7 @@ func measureFairness(ctx context.Context, o Options) (f *Fairness, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, sink.Close()) }()
-	if err := m.box.Furnish(ctx, small, smallHomes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, m.box.Operator, small, smallHomes); err != nil {
 		return nil, err
 	}
 	if err := register(ctx, m.box.Operator, small, sink.URL); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 )
 
 // Isolation compares a healthy endpoint's deliveries beside ten dead endpoints with its
@@ -45,7 +46,7 @@ func measureIsolation(ctx context.Context, o Options) (iso *Isolation, err error
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	for _, fault := range faults {
-		if err := m.box.Furnish(ctx, fault.name, deadHomes, func(int) {}); err != nil {
+		if err := sandbox.Furnish(ctx, m.box.Operator, fault.name, deadHomes); err != nil {
 			return nil, err
 		}
 		if err := register(ctx, m.box.Operator, fault.name, fault.url(m.sink.URL)); err != nil {

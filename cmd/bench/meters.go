@@ -37,7 +37,7 @@ func measureMeters(ctx context.Context, o Options) (m *Meters, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	if err := box.Furnish(ctx, organization, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, box.Operator, organization, homes); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "gridhook-meters-")

@@ -67,7 +67,7 @@ func measureMillion(ctx context.Context, o Options) (v *Million, err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
 	o.say("million: importing %d homes", v.Homes)
 	began := time.Now()
-	if err := f.box.Furnish(ctx, organization, v.Homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, f.box.Operator, organization, v.Homes); err != nil {
 		return nil, err
 	}
 	v.ImportPerSecond = float64(v.Homes) / time.Since(began).Seconds()

@@ -52,7 +52,7 @@ type retryMeter struct {
 func (m *retryMeter) furnish(ctx context.Context, org string, homes int, endpoint client.EndpointFields) error {
 	endpoint.EventTypes = &[]string{storage.EventPriceSignalUpdated}
 	m.say("retries: importing %d homes", homes)
-	if err := sandbox.Furnish(ctx, m.Operator, org, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, m.Operator, org, homes); err != nil {
 		return err
 	}
 	_, err := m.Operator.For(org).CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: endpoint})

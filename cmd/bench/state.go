@@ -38,7 +38,7 @@ func measureState(ctx context.Context, o Options) (s *State, err error) {
 	defer func() { err = errors.Join(err, box.Close()) }()
 	o.say("state: importing %d homes", homes)
 	began := time.Now()
-	if err := box.Furnish(ctx, organization, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, box.Operator, organization, homes); err != nil {
 		return nil, err
 	}
 	s = &State{Homes: homes, ImportPerSecond: float64(homes) / time.Since(began).Seconds()}

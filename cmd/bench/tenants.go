@@ -145,7 +145,7 @@ func (m *tenantMeter) idle(ctx context.Context) error {
 // tenant creates an organization with homes, one of them for estimates, and endpoints. It
 // returns a client with the organization's key.
 func (m *tenantMeter) tenant(ctx context.Context, org string, homes, endpoints int, url string) (*client.Client, error) {
-	if err := sandbox.Furnish(ctx, m.Operator, org, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, m.Operator, org, homes); err != nil {
 		return nil, err
 	}
 	for range endpoints {

@@ -57,13 +57,13 @@ func measureWorkers(ctx context.Context, o Options) (w *Workers, err error) {
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	o.say("workers: importing %d homes", homes)
-	if err := f.box.Furnish(ctx, organization, homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, f.box.Operator, organization, homes); err != nil {
 		return nil, err
 	}
 	if err := register(ctx, f.box.Operator, organization, f.sink.URL+"slow"); err != nil {
 		return nil, err
 	}
-	if err := f.box.Furnish(ctx, warmOrganization, warmHomes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, f.box.Operator, warmOrganization, warmHomes); err != nil {
 		return nil, err
 	}
 	if err := register(ctx, f.box.Operator, warmOrganization, f.sink.URL+"slow"); err != nil {

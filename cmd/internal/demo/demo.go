@@ -74,7 +74,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (report *Report, err err
 	say("started in %s: API, worker, nats-server and bbolt in one process, in a temporary folder", since(began))
 
 	began = time.Now()
-	if err := box.Furnish(ctx, organization, o.Homes, func(int) {}); err != nil {
+	if err := sandbox.Furnish(ctx, box.Operator, organization, o.Homes); err != nil {
 		return nil, err
 	}
 	say("imported the organization %q: %d homes on %d real rate plans, in %s", organization, o.Homes, len(catalog.Plans()), since(began))

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -52,14 +51,8 @@ func Start(ctx context.Context, log *slog.Logger, change ...func(*app.Options)) 
 func (s *Sandbox) Close() error { return errors.Join(s.App.Stop(), os.RemoveAll(s.dir)) }
 
 // Furnish creates an organization with a number of homes that rotate over the catalog's
-// rate plans. It calls done with the number of homes so far. Calls of done may be
-// concurrent.
-func (s *Sandbox) Furnish(ctx context.Context, organization string, homes int, done func(int)) error {
-	return Furnish(ctx, s.Operator, organization, homes, done)
-}
-
-// Furnish is Sandbox.Furnish for any Gridhook.
-func Furnish(ctx context.Context, operator *client.Client, organization string, homes int, done func(int)) error {
+// rate plans.
+func Furnish(ctx context.Context, operator *client.Client, organization string, homes int) error {
 	if _, err := operator.CreateOrganization(ctx, client.NewOrganization{ID: organization, Name: organization}); err != nil {
 		return err
 	}
@@ -71,7 +64,6 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 	}
 	// The next chunk is read while one chunk is stored.
 	const chunk, together = 10_000, 2
-	var imported atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
 	for from := 0; from < homes; from += chunk {
@@ -81,11 +73,7 @@ func Furnish(ctx context.Context, operator *client.Client, organization string, 
 			if err != nil {
 				return err
 			}
-			if err := Import(ctx, operator, lines); err != nil {
-				return err
-			}
-			done(int(imported.Add(int64(to - from))))
-			return nil
+			return Import(ctx, operator, lines)
 		})
 	}
 	return group.Wait()

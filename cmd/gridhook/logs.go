@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -39,14 +36,8 @@ func newLogsTail(g *globals) *cobra.Command {
   gridhook logs tail --org acme --outcome failed --since 1h
   gridhook logs tail --org acme --endpoint ep_01JZ0000000000000000000000 --json`,
 	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-		defer stop()
 		t := tail{g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{}}
-		err := sandbox.Poll(ctx, 4*g.pollEvery, func() (bool, error) { return false, t.look(ctx) })
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
+		return repeat(cmd, 4*g.pollEvery, t.look)
 	})
 	cmd.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
 	return cmd

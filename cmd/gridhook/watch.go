@@ -179,18 +179,24 @@ func (g *globals) watchable(cmd *cobra.Command) *cobra.Command {
 		if !watch {
 			return once(cmd, args)
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-		defer stop()
-		cmd.SetContext(ctx)
 		w := watchedOutput{out: g.out}
 		defer func() { g.out = w.out }()
-		err := sandbox.Poll(ctx, 8*g.pollEvery, func() (bool, error) { return false, w.look(ctx, g, func() error { return once(cmd, args) }) })
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
+		return repeat(cmd, 8*g.pollEvery, func(ctx context.Context) error { return w.look(ctx, g, func() error { return once(cmd, args) }) })
 	}
 	return cmd
+}
+
+// repeat repeats look until it fails or a signal arrives. The signal is not an error. It
+// also ends the command's context.
+func repeat(cmd *cobra.Command, every time.Duration, look func(ctx context.Context) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	cmd.SetContext(ctx)
+	err := sandbox.Poll(ctx, every, func() (bool, error) { return false, look(ctx) })
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // watchedOutput is the output of a command that repeats.

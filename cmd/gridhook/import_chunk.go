@@ -83,8 +83,8 @@ const sendTries = 5
 func retryUnavailable[T any](ctx context.Context, send func() (T, error)) (T, error) {
 	for try := 1; ; try++ {
 		imported, err := send()
-		var refused *client.Error
-		if !errors.As(err, &refused) || refused.Code != client.CodeUnavailable || try == sendTries {
+		refused, ok := errors.AsType[*client.Error](err)
+		if !ok || refused.Code != client.CodeUnavailable || try == sendTries {
 			return imported, err
 		}
 		if periodic.Sleep(ctx, time.Duration(refused.RetryAfterSeconds)*time.Second); ctx.Err() != nil {
@@ -108,7 +108,7 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 		line = bytes.TrimSpace(line)
 		switch {
 		case len(line) > maxLine:
-			leftOut(wrongLine(number, "", "line", fmt.Sprintf("must have at most %d bytes", maxLine)))
+			leftOut(wrongLine(number, "line", fmt.Sprintf("must have at most %d bytes", maxLine)))
 		case len(line) > 0:
 			if err := to.add(number, withOrganization(line, org)); err != nil {
 				return err
@@ -120,9 +120,8 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 	}
 }
 
-func wrongLine(number int, id, field, message string) fileError {
-	e := client.ImportError{Line: number, ID: id, Fields: []storage.FieldError{{Field: field, Message: message}}}
-	return fileError{ImportError: e}
+func wrongLine(number int, field, message string) fileError {
+	return fileError{ImportError: client.ImportError{Line: number, Fields: []storage.FieldError{{Field: field, Message: message}}}}
 }
 
 // withOrganization adds the organization to a line that names none. The rest of the line

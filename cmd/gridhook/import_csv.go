@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -47,7 +48,7 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 			return fmt.Errorf("the row after line %d %w", last, err)
 		case errors.As(err, &malformed):
 			last = malformed.Line
-			leftOut(wrongLine(malformed.StartLine, "", "line", malformedReason(malformed, len(header))))
+			leftOut(wrongLine(malformed.StartLine, "line", malformedReason(malformed, len(header))))
 			continue
 		case err != nil:
 			return err
@@ -56,9 +57,7 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 		last = number
 		line, wrong := homeLine(header, record, org)
 		if len(wrong) > 0 {
-			e := wrongLine(number, cell(header, record, "id"), "", "")
-			e.Resource, e.Fields = string(storage.KindHome), wrong
-			leftOut(e)
+			leftOut(fileError{ImportError: client.ImportError{Line: number, Resource: string(storage.KindHome), ID: cell(header, record, "id"), Fields: wrong}})
 			continue
 		}
 		if err := to.add(number, line); err != nil {

@@ -88,7 +88,9 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
 	all, bad, err := market.Read(data, market.ReadOptions{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
 	for _, wrong := range bad {
-		leftOut(wrongPrice(wrong))
+		e := wrongLine(wrong.Line, wrong.Field, wrong.Reason)
+		e.Resource = string(storage.KindMarketSeries)
+		leftOut(e)
 	}
 	if err != nil {
 		return err
@@ -105,12 +107,6 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 		}
 	}
 	return to.flush()
-}
-
-func wrongPrice(wrong market.LineError) fileError {
-	e := wrongLine(wrong.Line, "", wrong.Field, wrong.Reason)
-	e.Resource = string(storage.KindMarketSeries)
-	return e
 }
 
 // send sends a series day by day in UTC.

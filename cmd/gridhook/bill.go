@@ -47,8 +47,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 				return err
 			}
 			made, err := f.bill(cmd.Context(), g, args, request)
-			var wrong *pricing.InvalidError
-			if errors.As(err, &wrong) {
+			if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
 				return usagef("%s %s", flagOf(wrong.Fields[0].Field), wrong.Fields[0].Message)
 			}
 			if err != nil {
@@ -154,8 +153,7 @@ func (f *billFlags) stored(ctx context.Context, g *globals, id string) ([]byte, 
 		return nil, err
 	}
 	plan, err := c.GetPlan(ctx, g.org, id)
-	var refused *client.Error
-	if g.org != "" && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	if refused, ok := errors.AsType[*client.Error](err); ok && g.org != "" && refused.Status == http.StatusNotFound {
 		plan, err = c.GetPlan(ctx, "", id)
 	}
 	if err != nil {

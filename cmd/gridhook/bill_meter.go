@@ -113,18 +113,6 @@ func (f *billFlags) home() (h bill.Home, err error) {
 	return h, nil
 }
 
-// readAs reads a file and parses it.
-func readAs[T any](file string, in io.Reader, parse func(text []byte) (T, error)) (value T, err error) {
-	text, err := readFile(file, in)
-	if err != nil {
-		return value, err
-	}
-	if value, err = parse(text); err != nil {
-		return value, fmt.Errorf("%s: %w", file, err)
-	}
-	return value, nil
-}
-
 // metered reads a Green Button file without gaps, or the numbers of a CSV.
 func metered(text []byte) (any, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {

@@ -77,10 +77,7 @@ func (g *globals) currentContext() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := g.context
-	if name == "" {
-		name = c.Current
-	}
+	name := cmp.Or(g.context, c.Current)
 	chosen, ok := c.Contexts[name]
 	if name != "" && !ok {
 		return nil, unknownContext(name, c)

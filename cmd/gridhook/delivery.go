@@ -11,8 +11,6 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-const deliveriesPath = "/v1/webhook/deliveries"
-
 func newDeliveryCommand(g *globals) *cobra.Command {
 	r := deliveries(g)
 	return g.talks(group("delivery", "Deliveries: the outcome of each home",
@@ -44,7 +42,7 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 // deliveries returns the resource of deliveries.
 func deliveries(g *globals) resource {
 	return resource{
-		g: g, noun: "message", plural: "matching deliveries", path: deliveriesPath, scope: g.forOrg,
+		g: g, noun: "message", plural: "matching deliveries", path: "/v1/webhook/deliveries", scope: g.forOrg,
 		columns: "MESSAGE:id, HOME:homeId, ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason",
 		more:    "TOOK:durationMs:ms, TRIGGER:triggerId",
 		fields:  "message:id, trigger:triggerId, home:homeId, endpoint:endpointId, outcome:outcome, last batch:batchId, next attempt:nextAt",

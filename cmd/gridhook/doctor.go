@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,12 +48,8 @@ system account. Name the ports with --nats-monitor.`,
 	flags.StringSliceVar(&monitors, "nats-monitor", nil, "monitoring `URLs` of the NATS servers, comma-separated (GRIDHOOK_NATS_MONITOR)")
 	g.outputFlags(flags)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		meant := config.Role(role)
-		switch meant {
-		case "":
-			meant = config.InferRole(flags, g.environ)
-		case config.Serve, config.API, config.Worker:
-		default:
+		meant := cmp.Or(config.Role(role), config.InferRole(flags, g.environ))
+		if !slices.Contains(config.Roles(), meant) {
 			return usagef("--role must be serve, api or worker, not %q", role)
 		}
 		if text := g.getenv("GRIDHOOK_NATS_MONITOR"); len(monitors) == 0 && text != "" {

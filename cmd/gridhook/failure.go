@@ -23,16 +23,15 @@ func (e *usageError) Error() string { return e.text }
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 func isUsage(err error) bool {
-	var usage *usageError
-	var settings *config.Error
-	return errors.As(err, &usage) || errors.As(err, &settings)
+	_, usage := errors.AsType[*usageError](err)
+	_, settings := errors.AsType[*config.Error](err)
+	return usage || settings
 }
 
 // usageSentence returns a usage error in one line. It adds cobra's suggestions, which
 // follow on separate lines, to the sentence.
 func usageSentence(err error) string {
-	var settings *config.Error
-	if errors.As(err, &settings) {
+	if settings, ok := errors.AsType[*config.Error](err); ok {
 		return settings.Error() // a line for each mistake
 	}
 	text := strings.ReplaceAll(err.Error(), "\n\nDid you mean this?\n\t", ": did you mean ")
@@ -52,19 +51,18 @@ var errPartly = errors.New("the command failed partly")
 
 // sentence returns the text that reports an error.
 func (g *globals) sentence(err error) string {
-	var refused *client.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return g.refusal(refused)
 	}
-	var sending *url.Error
-	if !errors.As(err, &sending) {
+	sending, ok := errors.AsType[*url.Error](err)
+	if !ok {
 		return err.Error()
 	}
-	var network *net.OpError
+	network, ok := errors.AsType[*net.OpError](err)
 	switch {
 	case sending.Timeout() || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no response from the server at %s in time", g.server())
-	case errors.As(err, &network) && network.Op == "dial":
+	case ok && network.Op == "dial":
 		if g.isPartner() {
 			return fmt.Sprintf("no server at %s: name its address with --api-url", g.apiURL)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 )
@@ -28,4 +29,16 @@ func readFile(name string, in io.Reader) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	return io.ReadAll(f)
+}
+
+// readAs reads a file and parses it. An error of parse gets the name as its prefix.
+func readAs[T any](name string, in io.Reader, parse func(text []byte) (T, error)) (value T, err error) {
+	text, err := readFile(name, in)
+	if err != nil {
+		return value, err
+	}
+	if value, err = parse(text); err != nil {
+		return value, fmt.Errorf("%s: %w", name, err)
+	}
+	return value, nil
 }

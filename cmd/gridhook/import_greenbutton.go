@@ -69,8 +69,7 @@ func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name 
 	m.GreenButtonImport, err = retryUnavailable(ctx, func() (client.GreenButtonImport, error) {
 		return c.ImportGreenButton(ctx, home, bytes.NewReader(text))
 	})
-	var refused *client.Error
-	if errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge}, refused.Status) {
+	if refused, ok := errors.AsType[*client.Error](err); ok && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge}, refused.Status) {
 		if m.wrong = refused.FieldErrors; len(m.wrong) == 0 {
 			m.wrong = []storage.FieldError{{Field: "file", Message: refused.Message}}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,9 +103,4 @@ func moment(t storage.Time) string {
 }
 
 // or returns s, or "-" if s is empty.
-func or(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func or(s string) string { return cmp.Or(s, "-") }

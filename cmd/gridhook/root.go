@@ -104,8 +104,8 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 
 // suggestFlag suggests a flag for a misspelled one.
 func suggestFlag(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
 		return err
 	}
 	var names []string

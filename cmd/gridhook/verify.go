@@ -121,12 +121,8 @@ func (g *globals) captured(args []string, headers, body string) (header http.Hea
 	case headers != "" && len(args) > 0:
 		return nil, nil, usagef("give either --headers and --body, or a raw request")
 	case headers != "":
-		captured, err := readFile(headers, g.in)
-		if err != nil {
+		if header, err = readAs(headers, g.in, receiver.ReadHeaders); err != nil {
 			return nil, nil, err
-		}
-		if header, err = receiver.ReadHeaders(captured); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", headers, err)
 		}
 		text, err = readFile(body, g.in)
 		return header, text, err
@@ -157,8 +153,7 @@ type verdict struct {
 func (g *globals) showVerdict(v *receiver.Verifier, header http.Header, body []byte) error {
 	d, err := v.Verify(header, body)
 	out := verdict{Verified: err == nil, Delivered: d, Bytes: len(body)}
-	var problem *receiver.Problem
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*receiver.Problem](err); ok {
 		out.Problem, out.Message = problem.Code, problem.Message
 	}
 	r, failed := convert[record](out)

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"sync"
@@ -31,9 +32,9 @@ type Run struct {
 // StartGridhook starts Gridhook and returns when it is ready. Webhooks may go to any
 // address.
 func StartGridhook(r Run) (*Gridhook, error) {
-	args := []string{r.Role, "--data", r.Data, "--admin", free(r.Admin), "--allow-private-destinations"}
+	args := []string{r.Role, "--data", r.Data, "--admin", cmp.Or(r.Admin, anyPort), "--allow-private-destinations"}
 	if r.Role != "worker" {
-		args = append(args, "--http", free(r.HTTP))
+		args = append(args, "--http", cmp.Or(r.HTTP, anyPort))
 	}
 	g := &Gridhook{Data: r.Data}
 	var mu sync.Mutex
@@ -57,9 +58,5 @@ func StartGridhook(r Run) (*Gridhook, error) {
 	return g, err
 }
 
-func free(address string) string {
-	if address == "" {
-		return "127.0.0.1:0"
-	}
-	return address
-}
+// anyPort is a free address on the loopback.
+const anyPort = "127.0.0.1:0"

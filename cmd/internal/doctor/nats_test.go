@@ -255,6 +255,9 @@ func TestNATS_Findings(t *testing.T) {
 	}{
 		{"nats version", checkup.Facts{Version: "2.15.1"}, (*Report).version, Problem, "the server has 2.15.1"},
 		{"nats version", checkup.Facts{Version: "2.9.30"}, (*Report).version, Problem, "2.9.30"},
+		{"nats version", checkup.Facts{Version: "2.15"}, (*Report).version, Problem, "the server has 2.15"},
+		{"nats version", checkup.Facts{}, (*Report).version, Problem, "the server has "},
+		{"nats version", checkup.Facts{Version: "2.15.2-RC.1"}, (*Report).version, OK, ""},
 		{"nats version", checkup.Facts{Version: "2.16.0-preview.1"}, (*Report).version, OK, ""},
 		{"nats version", checkup.Facts{Version: "3.0.0"}, (*Report).version, OK, ""},
 		{"nats version", checkup.Facts{Version: "2.15.2", Servers: []checkup.Server{{Name: "n2", Version: "2.12.1"}}}, (*Report).version, Problem, "n2 has 2.12.1"},

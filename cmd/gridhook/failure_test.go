@@ -174,3 +174,18 @@ func TestFlags_Environment(t *testing.T) {
 		t.Errorf("exit %d, acting for %q: %s", got.code, f.last().org, got.err)
 	}
 }
+
+// A test that the receiver does not accept shows the delivery, if there is one, and fails.
+func TestTest_NotAccepted(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/endpoints/ep_1/test", ok(`{"id":"msg_1","outcome":"FAILED","status":500,"durationMs":12.3}`))
+	f.on("/v1/channels/ch_1/test", ok(`{"delivered":false,"reason":"status 404"}`))
+	for _, test := range []struct{ args, out, err string }{
+		{"endpoint test ep_1 --org acme", "outcome  FAILED\nstatus   500\ntook     12.3 ms\nmessage  msg_1\n", "the endpoint did not accept the test"},
+		{"channel test ch_1 --org acme", "", "the channel did not accept the test: status 404"},
+	} {
+		if got := run(t, f, "", strings.Fields(test.args)); got.code != exitFailure || got.out != test.out || !strings.Contains(got.err, test.err) {
+			t.Errorf("%s: exit %d, %q\n%s", test.args, got.code, got.out, got.err)
+		}
+	}
+}

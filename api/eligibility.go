@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, e
 		}
 	}
 	facts, err := overrides(v)
-	return eligibility.New(eligibility.Options{Tariffs: tariffs, Overrides: facts}), err
+	return &eligibility.Checker{Tariffs: tariffs, Overrides: facts}, err
 }
 
 // eligible returns the eligibility of a home in a zipcode.
@@ -104,42 +105,36 @@ func (s *server) placer(v storage.View) (func(*storage.Home), error) {
 }
 
 // overrides returns the operator's imported facts about places and utilities.
-func overrides(v storage.View) (o eligibility.Overrides, err error) {
-	utilities, err := shared[storage.Utility](v, storage.KindUtility)
-	if err != nil {
-		return o, err
+func overrides(v storage.View) (eligibility.Overrides, error) {
+	o := eligibility.Overrides{
+		Utilities:   map[int]eligibility.Utility{},
+		Territories: map[string]eligibility.Territory{},
+		Programs:    map[int][]string{},
+		Areas:       map[string]eligibility.Support{},
 	}
-	for i := range utilities {
-		o.Utilities = append(o.Utilities, utilities[i].Facts())
-	}
-	programs, err := shared[storage.DemandResponse](v, storage.KindDemandResponse)
-	if err != nil {
-		return o, err
-	}
-	for i := range programs {
-		o.Programs = append(o.Programs, programs[i].Facts())
-	}
-	areas, err := shared[storage.Area](v, storage.KindArea)
-	for i := range areas {
-		if support, said := areas[i].Support(); said {
-			o.Areas = append(o.Areas, support)
-		}
-		if territory, said := areas[i].Territory(); said {
-			o.Territories = append(o.Territories, territory)
-		}
-	}
-	return o, err
+	return o, errors.Join(
+		eachShared(v, storage.KindUtility, func(u *storage.Utility) { o.Utilities[u.EIAID] = u.Facts() }),
+		eachShared(v, storage.KindDemandResponse, func(d *storage.DemandResponse) { o.Programs[d.EIAID] = d.Programs }),
+		eachShared(v, storage.KindArea, func(a *storage.Area) {
+			if support, said := a.Support(); said {
+				o.Areas[a.Code] = support
+			}
+			if territory, said := a.Territory(); said {
+				o.Territories[a.Code] = territory
+			}
+		}))
 }
 
-// shared returns the operator's entities of a kind, without those that do not decode.
-func shared[T any, P entity[T]](v storage.View, kind storage.Kind) (list []T, err error) {
+// eachShared calls use with the operator's entities of a kind, except those that do not
+// decode.
+func eachShared[T any, P entity[T]](v storage.View, kind storage.Kind, use func(P)) error {
 	for r, err := range storage.Live(v, kind, storage.Shared, "") {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if e, err := storage.Decode[T, P](r); err == nil {
-			list = append(list, e)
+			use(&e)
 		}
 	}
-	return list, nil
+	return nil
 }

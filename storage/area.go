@@ -38,7 +38,7 @@ func (a *Area) Support() (s eligibility.Support, said bool) {
 // Territory returns the area's utilities, market, time zone and state. said is false if
 // the operator has set none of them.
 func (a *Area) Territory() (t eligibility.Territory, said bool) {
-	t = eligibility.Territory{Area: a.Code, Utilities: a.Utilities, Market: a.Market, Timezone: a.Timezone, State: a.State}
+	t = eligibility.Territory{Utilities: a.Utilities, Market: a.Market, Timezone: a.Timezone, State: a.State}
 	return t, len(a.Utilities) > 0 || a.Market != "" || a.Timezone != "" || a.State != ""
 }
 

@@ -26,14 +26,14 @@ func TestArea_Validate(t *testing.T) {
 // TestOverrides_StoredFacts checks that eligibility checks use the facts of the entities.
 func TestOverrides_StoredFacts(t *testing.T) {
 	no := false
-	u, d := storage.Utility{EIAID: 7, Name: "Seven"}, storage.DemandResponse{EIAID: 8}
+	u := storage.Utility{EIAID: 7, Name: "Seven"}
 	a := storage.Area{Code: "606", Supported: &no, Utilities: []int{7}}
 	territory, _ := a.Territory()
 	support, _ := a.Support()
-	c := eligibility.New(eligibility.Options{Overrides: eligibility.Overrides{
-		Utilities: []eligibility.Utility{u.Facts()}, Programs: []eligibility.Programs{d.Facts()},
-		Territories: []eligibility.Territory{territory}, Areas: []eligibility.Support{support},
-	}})
+	c := eligibility.Checker{Overrides: eligibility.Overrides{
+		Utilities:   map[int]eligibility.Utility{u.EIAID: u.Facts()},
+		Territories: map[string]eligibility.Territory{a.Code: territory}, Areas: map[string]eligibility.Support{a.Code: support},
+	}}
 	if r := c.Check("60614"); r.Supported || !strings.Contains(r.Reason, "Seven") {
 		t.Errorf("the result is %+v", r)
 	}

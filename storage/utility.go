@@ -59,10 +59,5 @@ func DemandResponseRef(eiaID int) Ref { return Ref{KindDemandResponse, Shared, s
 // Ref names the programs by their utility.
 func (d *DemandResponse) Ref() Ref { return DemandResponseRef(d.EIAID) }
 
-// Facts returns the programs in the form of package eligibility.
-func (d *DemandResponse) Facts() eligibility.Programs {
-	return eligibility.Programs{EIAID: d.EIAID, Names: d.Programs}
-}
-
 // Validate returns nil: the tags have every rule.
 func (d *DemandResponse) Validate() error { return nil }

@@ -11,24 +11,12 @@ type Result struct {
 	Reason                 string   `json:"reason" doc:"What is known, and how." example:"Commonwealth Edison Co serves 60614, in the market of PJM."`
 }
 
-// Options are the inputs of a Checker besides the embedded facts.
-type Options struct {
+// Checker runs eligibility checks. It only reads its fields, so it is safe for concurrent
+// use while nobody changes them. The zero Checker has the embedded facts alone.
+type Checker struct {
 	// Tariffs are the EIA ids of the utilities with available residential rate plans.
-	// Checkers only read it, so they may share it.
 	Tariffs   map[int]bool
 	Overrides Overrides
-}
-
-// Checker runs eligibility checks. It is immutable and safe for concurrent use. The zero
-// Checker has the embedded facts alone.
-type Checker struct {
-	tariffs   map[int]bool
-	overrides overrides
-}
-
-// New returns a Checker.
-func New(o Options) *Checker {
-	return &Checker{tariffs: o.Tariffs, overrides: newOverrides(o.Overrides)}
 }
 
 // Check reports whether a home in the zipcode can be supported, and why.
@@ -43,7 +31,7 @@ func (c *Checker) Check(zipcode string) Result {
 		return refused("The zipcode has not the form of a US zipcode such as 60614.")
 	}
 	area, found := c.area(code)
-	said, saidSo := c.overrides.support(code, area.State)
+	said, saidSo := c.Overrides.support(code, area.State)
 	if !found && !saidSo {
 		return refused(unknownReason(code))
 	}
@@ -78,13 +66,13 @@ func (c *Checker) area(code string) (Area, bool) {
 	if z != nil {
 		a = areaOf(code, z)
 	}
-	c.overrides.apply(&a, c.utility)
+	c.override(&a)
 	return a, z != nil || a.overridden
 }
 
 // utility returns a utility by its EIA id. The operator's utilities take precedence.
 func (c *Checker) utility(eiaID int) (Utility, bool) {
-	if u, ok := c.overrides.utilities[eiaID]; ok {
+	if u, ok := c.Overrides.Utilities[eiaID]; ok {
 		return u, true
 	}
 	utilities := known().Utilities
@@ -95,7 +83,7 @@ func (c *Checker) utility(eiaID int) (Utility, bool) {
 	return utilities[i], true
 }
 
-func (c *Checker) hasTariffs(u Utility) bool { return c.tariffs[u.EIAID] }
+func (c *Checker) hasTariffs(u Utility) bool { return c.Tariffs[u.EIAID] }
 
 // Programs returns the names of the area's demand-response programs, each once. The
 // programs of its utilities come first. The programs of the wholesale market follow; a

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleChecker_Check() {
-	c := eligibility.New(eligibility.Options{Tariffs: map[int]bool{4110: true}})
+	c := eligibility.Checker{Tariffs: map[int]bool{4110: true}}
 	r := c.Check("60614-1234")
 	fmt.Println(r.Supported, r.WholesaleMarket, r.TariffData)
 	fmt.Println(r.DemandResponsePrograms[0])

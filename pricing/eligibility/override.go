@@ -3,17 +3,17 @@ package eligibility
 import "cmp"
 
 // Overrides are the operator's corrections of the embedded facts. The zero value changes
-// nothing. Package storage validates them.
+// nothing. Package storage validates them. The key of an area is a zipcode, a prefix of
+// three digits or, for Areas only, a state's two letters. The most specific area wins.
 type Overrides struct {
-	Utilities   []Utility   // added, or replacing the utility with the same EIA id
-	Territories []Territory // the most specific area wins
-	Programs    []Programs  // replace the programs of their utility
-	Areas       []Support   // the most specific area wins
+	Utilities   map[int]Utility      // by EIA id; added, or replacing the embedded utility
+	Territories map[string]Territory // by area
+	Programs    map[int][]string     // demand-response programs, which replace those of the utility with the EIA id
+	Areas       map[string]Support   // by area
 }
 
 // Territory replaces the embedded utilities of an area.
 type Territory struct {
-	Area      string // a zipcode, or a prefix of three digits
 	Utilities []int  // EIA ids, the main one first
 	Market    string // RTO or ISO; empty if there is none
 	// Timezone and State are required only if the embedded facts lack the area.
@@ -21,42 +21,11 @@ type Territory struct {
 	State    string
 }
 
-// Programs names the demand-response programs of a utility.
-type Programs struct {
-	EIAID int
-	Names []string
-}
-
 // Support sets whether an area is supported, regardless of other facts.
 type Support struct {
-	Area      string // a zipcode, a prefix of three digits, or a state's two letters
+	Area      string // its key, for the reason of a result
 	Supported bool
 	Reason    string // shown to the caller; may be empty
-}
-
-// overrides is the indexed form of Overrides.
-type overrides struct {
-	utilities   map[int]Utility
-	territories map[string]Territory
-	programs    map[int][]string
-	areas       map[string]Support
-}
-
-func newOverrides(o Overrides) overrides {
-	x := overrides{map[int]Utility{}, map[string]Territory{}, map[int][]string{}, map[string]Support{}}
-	for _, u := range o.Utilities {
-		x.utilities[u.EIAID] = u
-	}
-	for _, t := range o.Territories {
-		x.territories[t.Area] = t
-	}
-	for _, p := range o.Programs {
-		x.programs[p.EIAID] = p.Names
-	}
-	for _, s := range o.Areas {
-		x.areas[s.Area] = s
-	}
-	return x
 }
 
 // specific returns the value of a code, or else of the code's prefix.
@@ -69,22 +38,22 @@ func specific[T any](by map[string]T, code string) (T, bool) {
 }
 
 // support returns the operator's setting for an area.
-func (x *overrides) support(code, state string) (Support, bool) {
-	if s, ok := specific(x.areas, code); ok {
+func (o *Overrides) support(code, state string) (Support, bool) {
+	if s, ok := specific(o.Areas, code); ok {
 		return s, true
 	}
-	s, ok := x.areas[state]
+	s, ok := o.Areas[state]
 	return s, ok
 }
 
-// apply replaces an area's facts by the operator's facts. The area may be unknown (no
+// override replaces an area's facts by the operator's facts. The area may be unknown (no
 // time zone) before.
-func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
-	if t, ok := specific(x.territories, a.Code); ok {
+func (c *Checker) override(a *Area) {
+	if t, ok := specific(c.Overrides.Territories, a.Code); ok {
 		a.Market, a.marketPrograms = t.Market, marketPrograms(t.Market)
 		a.Utilities, a.overridden = nil, true
 		for _, id := range t.Utilities {
-			u, found := utility(id)
+			u, found := c.utility(id)
 			if !found {
 				u = Utility{EIAID: id}
 			}
@@ -93,10 +62,10 @@ func (x *overrides) apply(a *Area, utility func(eiaID int) (Utility, bool)) {
 		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 	}
 	for i, u := range a.Utilities {
-		if replaced, ok := x.utilities[u.EIAID]; ok {
+		if replaced, ok := c.Overrides.Utilities[u.EIAID]; ok {
 			a.Utilities[i], a.overridden = replaced, true
 		}
-		if names, ok := x.programs[u.EIAID]; ok {
+		if names, ok := c.Overrides.Programs[u.EIAID]; ok {
 			a.Utilities[i].Programs, a.overridden = names, true
 		}
 	}

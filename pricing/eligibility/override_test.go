@@ -10,17 +10,17 @@ import (
 
 func TestOverrides_Apply(t *testing.T) {
 	c := checker(t, eligibility.Overrides{
-		Utilities: []eligibility.Utility{{EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
-		Territories: []eligibility.Territory{
-			{Area: "009", Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
-			{Area: "98101", Utilities: []int{14328}, Market: "CAISO"},
+		Utilities: map[int]eligibility.Utility{15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
+		Territories: map[string]eligibility.Territory{
+			"009":   {Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
+			"98101": {Utilities: []int{14328}, Market: "CAISO"},
 		},
-		Programs: []eligibility.Programs{{EIAID: 4110, Names: []string{"Only This"}}},
-		Areas: []eligibility.Support{
-			{Area: "PR", Supported: true, Reason: "a pilot"},
-			{Area: "606", Supported: false},
-			{Area: "60614", Supported: true},
-			{Area: "AK", Supported: true},
+		Programs: map[int][]string{4110: {"Only This"}},
+		Areas: map[string]eligibility.Support{
+			"PR":    {Area: "PR", Supported: true, Reason: "a pilot"},
+			"606":   {Area: "606", Supported: false},
+			"60614": {Area: "60614", Supported: true},
+			"AK":    {Area: "AK", Supported: true},
 		},
 	})
 	for _, want := range []struct {

@@ -16,6 +16,16 @@ func EquationOfTime(t time.Time) time.Duration {
 	return time.Duration(ahead * 4 * float64(time.Minute))
 }
 
+// Monthly returns the energy of each month, kWh per kW of modules.
+func (p *Profile) Monthly() (months [12]float64) {
+	for month := range months {
+		for _, power := range p.power[firstDays[month]*quartersADay : firstDays[month+1]*quartersADay] {
+			months[month] += float64(power) / 4
+		}
+	}
+	return months
+}
+
 // Annual returns the energy of the year, kWh per kW of modules.
 func (p *Profile) Annual() float64 {
 	sum := 0.0

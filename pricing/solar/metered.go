@@ -1,6 +1,7 @@
 package solar
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -42,10 +43,7 @@ const leastLoad = 0.1
 // p may be nil if the home has no array.
 func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 	usual := NearestLoad(h.Lat, h.Lon)
-	annualKWh = h.AnnualKWh
-	if annualKWh == 0 {
-		annualKWh = TypicalAnnualKWh
-	}
+	annualKWh = cmp.Or(h.AnnualKWh, TypicalAnnualKWh)
 	if h.Metered.Months() == 0 {
 		return usual, annualKWh
 	}

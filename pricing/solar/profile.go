@@ -1,7 +1,6 @@
 package solar
 
 import (
-	"math"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/climate"
@@ -45,14 +44,6 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 // modules.
 func (p *Profile) Power(quarter int) float64 { return float64(p.power[quarter]) }
 
-// Monthly returns the energy of each month, kWh per kW of modules.
-func (p *Profile) Monthly() (months [12]float64) {
-	for i, power := range p.power {
-		months[monthOf(i/quartersADay)] += float64(power) / 4
-	}
-	return months
-}
-
 // PowerAt returns the output at an instant and a longitude, in kW per kW of modules. It
 // uses the quarter hour of the typical year with the same position of the sun.
 func (p *Profile) PowerAt(t time.Time, lon float64) float64 {
@@ -63,15 +54,3 @@ const quartersADay = 96
 
 // firstDays are the first days of the months, as days of the year from 0.
 var firstDays = [13]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
-
-// monthOf returns the month, from 0, of a day of the year, from 0.
-func monthOf(day int) int {
-	month := int(math.Min(float64(day)/29, 11))
-	for day < firstDays[month] {
-		month--
-	}
-	for day >= firstDays[month+1] {
-		month++
-	}
-	return month
-}

@@ -80,23 +80,13 @@ func (s *Solar) settlement(day Date) CompensationType {
 	return s.Regime.On(day).Metering
 }
 
-// compensate returns the compensation under a settlement. It applies the tariff's rules
-// for distributed generation in the vocabulary of the rate database's field dgrules.
-func (v *version) compensate(settlement CompensationType) ExportCompensation {
-	kind, description := v.exportRule(settlement)
-	return ExportCompensation{
-		Type:          kind,
-		Source:        v.Info.Source,
-		Description:   description,
-		EffectiveFrom: v.Info.EffectiveFrom,
-		EffectiveTo:   v.Info.EffectiveTo,
-	}
-}
-
+// exportRule returns the compensation under a settlement and its description. It applies
+// the tariff's rules for distributed generation in the vocabulary of the rate database's
+// field dgrules.
 func (v *version) exportRule(settlement CompensationType) (CompensationType, string) {
-	netMetered := isNetMetering(v.Info.DGRules)
+	netMetered := v.rules == "net metering"
 	switch {
-	case v.pays && isFeedIn(v.Info.DGRules):
+	case v.pays && v.isFeedIn():
 		return FeedIn, "Feed-in: an exported kWh is paid at the tariff's sell rate for its interval."
 	case settlement == NetMetering || settlement == "" && netMetered:
 		return NetMetering, "Net metering: an exported kWh is credited at the import price of its interval."
@@ -115,7 +105,7 @@ func (v *version) exportRule(settlement CompensationType) (CompensationType, str
 func (v *version) compensationFor(in *Input, day Date) ExportCompensation {
 	settlement := in.Solar.settlement(day)
 	c := v.compensation[settlement]
-	sells := in.MarketBidding || isWholesale(v.Info.DGRules) && settlement != NetMetering
+	sells := in.MarketBidding || v.rules == "wholesale" && settlement != NetMetering
 	if sells && in.Market != nil {
 		c.Type = Wholesale
 		c.Description = "Wholesale: an exported kWh is paid the market price of its interval (" + marketName(in.Market) + ")."
@@ -157,17 +147,9 @@ func marketName(s *market.Series) string {
 	return strings.Join(nonEmpty(s.Node, string(s.Kind)), ", ")
 }
 
-func isWholesale(rules string) bool {
-	return strings.EqualFold(strings.TrimSpace(rules), "Wholesale")
-}
-
-func isNetMetering(rules string) bool {
-	return strings.EqualFold(strings.TrimSpace(rules), "Net Metering")
-}
-
 // isFeedIn recognizes the database's "Buy All Sell All", and the spellings of "Feed-in"
 // in other files.
-func isFeedIn(rules string) bool {
-	words := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(rules), "-", " "))
+func (v *version) isFeedIn() bool {
+	words := strings.ReplaceAll(v.rules, "-", " ")
 	return words == "buy all sell all" || strings.HasPrefix(words, "feed in")
 }

@@ -1,8 +1,10 @@
 package pricing
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gridhook/gridhook/pricing/netbilling"
 )
@@ -34,6 +36,7 @@ type Version struct {
 type version struct {
 	Version
 	inForce      span
+	rules        string // for distributed generation, trimmed and in lower case
 	importSource string
 	staleSource  string                                  // importSource of a stale version
 	pays         bool                                    // some tier has a sell rate other than zero
@@ -45,6 +48,7 @@ type version struct {
 // prepare computes the derived fields.
 func (v *version) prepare() {
 	v.inForce = newSpan(v.Info.EffectiveFrom, v.Info.EffectiveTo)
+	v.rules = strings.ToLower(strings.TrimSpace(v.Info.DGRules))
 	v.importSource = importSource(v.Info)
 	v.staleSource = v.importSource + ", " + v.staleness()
 	for _, tiers := range v.Periods {
@@ -56,7 +60,11 @@ func (v *version) prepare() {
 	}
 	v.compensation = map[CompensationType]ExportCompensation{}
 	for _, settlement := range []CompensationType{"", NetMetering, NetBilling} {
-		v.compensation[settlement] = v.compensate(settlement)
+		kind, description := v.exportRule(settlement)
+		v.compensation[settlement] = ExportCompensation{
+			Type: kind, Source: v.Info.Source, Description: description,
+			EffectiveFrom: v.Info.EffectiveFrom, EffectiveTo: v.Info.EffectiveTo,
+		}
 	}
 }
 
@@ -77,10 +85,11 @@ func (v *version) row(day localDay) *[QuartersADay]uint16 {
 }
 
 // chain sorts the versions of one plan and ends each on the day before the next version
-// starts. It returns the days on which two versions start.
+// starts. It returns the days on which two versions start. A zero date is before all
+// other days.
 func chain(versions []*version) (same []Date) {
 	slices.SortStableFunc(versions, func(a, b *version) int {
-		return compareFrom(a.Info.EffectiveFrom, b.Info.EffectiveFrom)
+		return cmp.Compare(a.Info.EffectiveFrom.dayNumber(), b.Info.EffectiveFrom.dayNumber())
 	})
 	for i := range len(versions) - 1 {
 		v, next := versions[i], versions[i+1].Info.EffectiveFrom
@@ -94,17 +103,4 @@ func chain(versions []*version) (same []Date) {
 		}
 	}
 	return same
-}
-
-// compareFrom orders first days in force. A zero date comes first.
-func compareFrom(a, b Date) int {
-	switch {
-	case a == b:
-		return 0
-	case a.IsZero():
-		return -1
-	case b.IsZero():
-		return 1
-	}
-	return int(a.dayNumber() - b.dayNumber())
 }

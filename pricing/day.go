@@ -1,5 +1,10 @@
 package pricing
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Day holds a tariff's prices and charges on one local day. It is read-only.
 type Day struct {
 	Weekend bool // priced as a weekend: a Saturday, a Sunday or a holiday
@@ -59,7 +64,15 @@ func (d *Day) DemandPeriod(quarter int) int {
 }
 
 // Tiers returns a copy of a period's tiers.
-func (d *Day) Tiers(period int) []Tier { return cloneTiers(d.version.Periods[period]) }
+func (d *Day) Tiers(period int) []Tier {
+	copied := slices.Clone(d.version.Periods[period])
+	for i, tier := range copied {
+		if tier.Max != nil {
+			copied[i].Max = new(*tier.Max)
+		}
+	}
+	return copied
+}
 
 // Periods returns the number of periods of the tariff.
 func (d *Day) Periods() int { return len(d.version.Periods) }
@@ -68,9 +81,6 @@ func (d *Day) Periods() int { return len(d.version.Periods) }
 // of the billing month. A baseline of 0 means the tariff's own baseline in the day's
 // month.
 func (d *Day) Bound(t Tier, days int, baselineDailyKWh float64) float64 {
-	m := meter{days: float64(days), baseline: baselineDailyKWh}
-	if m.baseline == 0 {
-		m.baseline = d.version.Baseline[d.day.month]
-	}
+	m := meter{days: float64(days), baseline: cmp.Or(baselineDailyKWh, d.version.Baseline[d.day.month])}
 	return m.bound(t)
 }

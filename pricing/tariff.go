@@ -1,6 +1,7 @@
 package pricing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +62,8 @@ type TariffInfo struct {
 	EffectiveFrom Date
 	EffectiveTo   Date
 
-	FixedCharge      Charge
-	MinimumCharge    Charge
-	HasDemandCharges bool // some price per kW is not zero
+	FixedCharge   Charge
+	MinimumCharge Charge
 
 	// Caveat is the reason to doubt the source; empty without doubt.
 	Caveat string
@@ -82,12 +82,11 @@ type Charge struct {
 
 // Tier is one step of a period's price. It applies up to a usage in the billing month.
 type Tier struct {
-	Max   *float64 // upper bound of the usage in Unit; nil when unbounded
-	Rate  float64  // $/kWh
-	Adj   float64  // adjustment added to Rate, $/kWh
-	Sell  float64  // paid for exported energy, $/kWh
-	Sells bool     // whether the tariff gives a sell rate
-	Unit  string   // UnitKWh, UnitKWhDaily or UnitBaseline
+	Max  *float64 // upper bound of the usage in Unit; nil when unbounded
+	Rate float64  // $/kWh
+	Adj  float64  // adjustment added to Rate, $/kWh
+	Sell float64  // paid for exported energy, $/kWh
+	Unit string   // UnitKWh, UnitKWhDaily or UnitBaseline
 }
 
 // The units of a tier's upper bound. All of them bound the usage of one billing month.
@@ -126,38 +125,16 @@ func (t *Tariff) Versions() []*Tariff {
 	return list
 }
 
-// Periods returns a copy of the tiers of every period of the newest version, in the
-// tariff's order.
-func (t *Tariff) Periods() [][]Tier {
-	periods := make([][]Tier, len(t.newest().Periods))
-	for i, tiers := range t.newest().Periods {
-		periods[i] = cloneTiers(tiers)
-	}
-	return periods
-}
-
-func cloneTiers(tiers []Tier) []Tier {
-	copied := slices.Clone(tiers)
-	for j, tier := range tiers {
-		if tier.Max != nil {
-			bound := *tier.Max
-			copied[j].Max = &bound
-		}
-	}
-	return copied
+// Tiered reports whether a price of some version depends on the usage in the month.
+func (t *Tariff) Tiered() bool {
+	return slices.ContainsFunc(t.versions, func(v *version) bool { return v.tiered })
 }
 
 // Riders returns a copy of the newest version's riders.
 func (t *Tariff) Riders() []Rider { return slices.Clone(t.newest().Riders) }
 
-// Demand returns the demand charges of the newest version. The result is read-only.
-func (t *Tariff) Demand() Demand { return t.newest().Demand }
-
 func importSource(info TariffInfo) string {
-	words := strings.Join(nonEmpty(info.Utility, info.Name), ": ")
-	if words == "" {
-		words = "tariff"
-	}
+	words := cmp.Or(strings.Join(nonEmpty(info.Utility, info.Name), ": "), "tariff")
 	if info.Label != "" {
 		words += " (" + info.Label + ")"
 	}

@@ -55,7 +55,8 @@ func TestVersions_Order(t *testing.T) {
 	if want := []string{"..2026-03-07", "2026-03-08..2026-06-30", "2026-07-01.."}; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if tariff.Info().EffectiveFrom.String() != "2026-07-01" || tariff.Periods()[0][0].Rate != 0.3 || tariff.Riders()[0].Name != "fuel" {
+	day := tariff.AnyDay(tariff.Info().EffectiveFrom)
+	if tariff.Info().EffectiveFrom.String() != "2026-07-01" || day.Tiers(0)[0].Rate != 0.3 || tariff.Riders()[0].Name != "fuel" {
 		t.Errorf("the tariff does not describe its newest version: %+v", tariff.Info())
 	}
 }

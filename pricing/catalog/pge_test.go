@@ -101,12 +101,13 @@ func sheetPrice(t *testing.T, version *pricing.Tariff, season, period string, da
 func sheetSum(t *testing.T, version *pricing.Tariff, season, period string, dailyKWh float64) float64 {
 	t.Helper()
 	order := map[string]int{"off_peak": 0, "part_peak": 1, "peak": 2}
-	n := len(version.Periods()) / 2
+	day := version.AnyDay(version.Info().EffectiveFrom)
+	n := day.Periods() / 2
 	i := min(order[period], n-1)
 	if season == "summer" {
 		i += n
 	}
-	tiers := version.Periods()[i]
+	tiers := day.Tiers(i)
 	tier := tiers[0]
 	if dailyKWh > 0 {
 		tier = tiers[len(tiers)-1]

@@ -82,7 +82,6 @@ func (r *reader) tier(path string, v any) pricing.Tier {
 	t.Rate = r.rate(path+".rate", fields["rate"])
 	t.Adj = r.rate(path+".adj", fields["adj"])
 	t.Sell = r.rate(path+".sell", fields["sell"])
-	t.Sells = !absent(fields["sell"])
 	t.Unit = r.unit(path+".unit", fields["unit"])
 	if absent(fields["rate"]) && absent(fields["adj"]) {
 		r.problem(path, "has neither rate nor adj")

@@ -31,7 +31,6 @@ func (r *reader) extras(v *pricing.Version) {
 	v.ExportValues = r.exportValues()
 	v.Passthrough = r.passthrough()
 	v.Demand = r.demand()
-	v.Info.HasDemandCharges = v.Demand.Charges()
 	for month, confidence := range r.byMonth("confidence", 1, 0, 1) {
 		v.Doubt[month] = 1 - confidence
 	}

@@ -26,32 +26,40 @@ func TestParse_Tariff(t *testing.T) {
 	if info != want {
 		t.Errorf("got %+v\nwant %+v", info, want)
 	}
-	summer := tariff.Periods()[1]
+	day := tariff.AnyDay(info.EffectiveFrom)
+	summer := day.Tiers(1)
 	if len(summer) != 3 || *summer[0].Max != 650 || summer[1].Price() != 0.1121 || summer[2].Max != nil || summer[2].Unit != "kWh" {
 		t.Errorf("got %+v", summer)
 	}
 }
 
 func TestParse_Charges(t *testing.T) {
-	info := tarifftest.APSSaverChoicePlus().With("mincharge", 200).With("minchargeunits", "$/year").Parse(t).Info()
-	if !info.HasDemandCharges || info.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
+	aps := tarifftest.APSSaverChoicePlus().With("mincharge", 200).With("minchargeunits", "$/year").Parse(t)
+	if info := aps.Info(); !chargesDemand(aps) || info.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
 		t.Errorf("got %+v", info)
 	}
-	sam := tarifftest.Flat(0.1).With("fixedmonthlycharge", 435).With("minmonthlycharge", 0).With("annualmincharge", 12.0).
-		With("flatdemandstructure", []any{tarifftest.Tiers(0, 0)}).Parse(t).Info()
+	fromSAM := tarifftest.Flat(0.1).With("fixedmonthlycharge", 435).With("minmonthlycharge", 0).With("annualmincharge", 12.0).
+		With("flatdemandstructure", []any{tarifftest.Tiers(0, 0)}).Parse(t)
+	sam := fromSAM.Info()
 	if sam.FixedCharge != (pricing.Charge{Amount: 435, Unit: "$/month"}) ||
-		sam.MinimumCharge != (pricing.Charge{Amount: 12, Unit: "$/year"}) || sam.HasDemandCharges {
+		sam.MinimumCharge != (pricing.Charge{Amount: 12, Unit: "$/year"}) || chargesDemand(fromSAM) {
 		t.Errorf("got %+v", sam)
 	}
 }
 
+func chargesDemand(tariff *pricing.Tariff) bool {
+	day := tariff.AnyDay(tariff.Info().EffectiveFrom)
+	return day.Demand().Charges()
+}
+
 func TestTariff_Immutable(t *testing.T) {
 	tariff := tarifftest.JacksonEMC().Parse(t)
-	copied := tariff.Periods()
-	copied[0][0].Rate = 9
-	*copied[0][0].Max = 9
-	if again := tariff.Periods()[0][0]; again.Rate != 0.0896 || *again.Max != 650 {
-		t.Errorf("writing to the result of Periods changed the tariff: %+v", again)
+	day := tariff.AnyDay(tariff.Info().EffectiveFrom)
+	copied := day.Tiers(0)
+	copied[0].Rate = 9
+	*copied[0].Max = 9
+	if again := day.Tiers(0)[0]; again.Rate != 0.0896 || *again.Max != 650 {
+		t.Errorf("writing to the result of Tiers changed the tariff: %+v", again)
 	}
 }
 

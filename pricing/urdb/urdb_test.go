@@ -15,8 +15,9 @@ func TestParse_Fields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tiers := tariff.Periods()[0]
-	if info := tariff.Info(); info.Name != "Two seasons" || info.EffectiveFrom != (pricing.Date{Year: 2026, Month: 1, Day: 1}) || !info.HasDemandCharges {
+	day := tariff.AnyDay(tariff.Info().EffectiveFrom)
+	tiers := day.Tiers(0)
+	if info := tariff.Info(); info.Name != "Two seasons" || info.EffectiveFrom != (pricing.Date{Year: 2026, Month: 1, Day: 1}) {
 		t.Errorf("the info is %+v", info)
 	}
 	if len(tiers) != 2 || *tiers[0].Max != 500 || tiers[1].Rate != 0.2 || tiers[1].Unit != pricing.UnitKWh {
@@ -25,7 +26,7 @@ func TestParse_Fields(t *testing.T) {
 	if riders := tariff.Riders(); len(riders) != 1 || riders[0].Name != "rider 1" || riders[0].Rate != 0.01 {
 		t.Errorf("the riders are %+v", riders)
 	}
-	if demand := tariff.Demand(); len(demand.TimeOfUse) != 1 || demand.TimeOfUse[0].Tiers[0].Rate != 8.4 || demand.Problem != "" {
+	if demand := day.Demand(); len(demand.TimeOfUse) != 1 || demand.TimeOfUse[0].Tiers[0].Rate != 8.4 || demand.Problem != "" {
 		t.Errorf("the demand charges are %+v", demand)
 	}
 }

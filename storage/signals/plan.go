@@ -3,7 +3,6 @@ package signals
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/market"
@@ -33,9 +32,8 @@ type tariff struct {
 }
 
 func newTariff(t *pricing.Tariff) *tariff {
-	made := &tariff{Tariff: t, eiaID: t.Info().EIAID}
+	made := &tariff{Tariff: t, tiered: t.Tiered(), eiaID: t.Info().EIAID}
 	for _, version := range t.Versions() {
-		made.tiered = made.tiered || slices.ContainsFunc(version.Periods(), func(tiers []pricing.Tier) bool { return len(tiers) > 1 })
 		if node, ok := version.Market(); ok {
 			made.node, made.passes = node, true // the newest version takes precedence
 		}

@@ -85,7 +85,11 @@ func (w *world) furnish(dir string) {
 func plan(t *testing.T) catalog.Plan {
 	t.Helper()
 	for _, p := range catalog.Plans() {
-		if tariff, err := urdb.Parse(p.URDB); p.Timezone == zone && err == nil && len(tariff.Periods()) > 2 {
+		tariff, err := urdb.Parse(p.URDB)
+		if p.Timezone != zone || err != nil {
+			continue
+		}
+		if day := tariff.AnyDay(tariff.Info().EffectiveFrom); day.Periods() > 2 {
 			return p
 		}
 	}

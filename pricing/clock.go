@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// stretch is a run of consecutive intervals on one local day. Their quarter hours of the
+// Stretch is a run of consecutive intervals on one local day. Their quarter hours of the
 // wall clock are consecutive too.
-type stretch struct {
-	first   int   // index of the first interval in the window
-	count   int   // number of intervals
-	day     int64 // local day, counted from 1970-01-01
-	quarter int   // quarter hour of the local day at the first interval's start
+type Stretch struct {
+	First   int   // index of the first interval in the window
+	Count   int   // number of intervals
+	Day     int64 // local day, counted from 1970-01-01
+	Quarter int   // quarter hour of the local day at the first interval's start
 }
 
-// wallClock walks a window along the wall clock of a place. An interval has the local
-// time of its start. wallClock reads the time zone once per clock change, not once per
+// WallClock walks a window along the wall clock of a place. An interval has the local
+// time of its start. WallClock reads the time zone once per clock change, not once per
 // interval, to keep pricing fast.
-type wallClock struct {
+type WallClock struct {
 	location   *time.Location
 	start, end int64 // Unix seconds of the window
 	at         int64 // start of the next interval
@@ -25,15 +25,16 @@ type wallClock struct {
 	zoneEnd    int64 // end of the time span with this offset
 }
 
-func newWallClock(w Window, location *time.Location) wallClock {
+// NewWallClock returns a clock at the start of the window.
+func NewWallClock(w Window, location *time.Location) WallClock {
 	start := w.Start.Unix()
-	return wallClock{location: location, start: start, at: start, end: w.End.Unix(), zoneEnd: math.MinInt64}
+	return WallClock{location: location, start: start, at: start, end: w.End.Unix(), zoneEnd: math.MinInt64}
 }
 
-// next returns the next stretch, and false after the last stretch.
-func (c *wallClock) next() (stretch, bool) {
+// Next returns the next stretch, and false after the last stretch.
+func (c *WallClock) Next() (Stretch, bool) {
 	if c.at >= c.end {
-		return stretch{}, false
+		return Stretch{}, false
 	}
 	if c.at >= c.zoneEnd {
 		c.enterZone()
@@ -45,17 +46,17 @@ func (c *wallClock) next() (stretch, bool) {
 	if c.zoneEnd != math.MaxInt64 {
 		count = min(count, intervalsWithin(c.zoneEnd-c.at))
 	}
-	s := stretch{
-		first:   int((c.at - c.start) / intervalSeconds),
-		count:   int(count),
-		day:     day,
-		quarter: int(second / intervalSeconds),
+	s := Stretch{
+		First:   int((c.at - c.start) / intervalSeconds),
+		Count:   int(count),
+		Day:     day,
+		Quarter: int(second / intervalSeconds),
 	}
 	c.at += count * intervalSeconds
 	return s, true
 }
 
-func (c *wallClock) enterZone() {
+func (c *WallClock) enterZone() {
 	t := time.Unix(c.at, 0).In(c.location)
 	_, offset := t.Zone()
 	_, until := t.ZoneBounds()

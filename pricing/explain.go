@@ -81,12 +81,12 @@ func Explain(in Input, w Window) ([]Reason, error) {
 	}
 	reasons := make([]Reason, 0, w.Len())
 	var q quote
-	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
+	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
 		card, err := p.card(s)
 		if err != nil {
 			return nil, err
 		}
-		for i := s.first; i < s.first+s.count; i++ {
+		for i := s.First; i < s.First+s.Count; i++ {
 			card.quote(&q, i)
 			if p.err != nil {
 				return nil, p.err
@@ -99,7 +99,7 @@ func Explain(in Input, w Window) ([]Reason, error) {
 
 // reason returns the Reason of a quote.
 func (c *card) reason(i int, q *quote) Reason {
-	quarter := c.stretch.quarter + i - c.stretch.first
+	quarter := c.stretch.Quarter + i - c.stretch.First
 	r := Reason{
 		Start: c.pricer.window.At(i), Section: Section{Tariff: c.source(), Import: []Part{}, Export: []Part{}},
 		ExportChance: q.chance, Measured: q.chance > 0 && c.pricer.chance.Metered(c.day.date.Month), Carbon: q.carbon, Price: q.price, Confidence: q.confidence, Doubt: c.doubt(q),

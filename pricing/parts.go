@@ -78,8 +78,8 @@ func (p *pricer) addParts() error {
 }
 
 // composedCard returns the card of a stretch with the cards of all parts.
-func (p *pricer) composedCard(s stretch) (*card, error) {
-	c := &card{pricer: p, stretch: s, day: newLocalDay(s.day), quotes: make([]quote, len(p.parts))}
+func (p *pricer) composedCard(s Stretch) (*card, error) {
+	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), quotes: make([]quote, len(p.parts))}
 	for _, part := range p.parts {
 		sub, err := part.card(s)
 		if err != nil {

@@ -104,7 +104,7 @@ func Price(in Input, w Window) (*Curve, error) {
 	c := newCurve(w, w.Len())
 	first := true
 	var q quote
-	for s, ok := p.clock.next(); ok; s, ok = p.clock.next() {
+	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
 		card, err := p.card(s)
 		if err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ func Price(in Input, w Window) (*Curve, error) {
 			c.ImportSource, c.ExportCompensation = card.source(), card.described()
 			first = false
 		}
-		for i := s.first; i < s.first+s.count; i++ {
+		for i := s.First; i < s.First+s.Count; i++ {
 			card.quote(&q, i)
 			c.Import[i], c.Export[i], c.Price[i], c.Confidence[i] = q.imports, q.exports, q.price, q.confidence
 		}

@@ -19,7 +19,7 @@ type pricer struct {
 	in     *Input
 	window Window
 	start  int64 // of the window, Unix seconds
-	clock  wallClock
+	clock  WallClock
 	events []occasion
 	chance *solar.Chance // nil if the home is assumed to import
 	err    error         // error of the first interval without a price
@@ -36,7 +36,7 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 	case !w.whole():
 		return nil, ErrWindow
 	}
-	p := &pricer{in: in, window: w, start: w.Start.Unix(), clock: newWallClock(w, in.Location), events: occasionsIn(in.Events, w)}
+	p := &pricer{in: in, window: w, start: w.Start.Unix(), clock: NewWallClock(w, in.Location), events: occasionsIn(in.Events, w)}
 	if in.Solar != nil {
 		p.chance = in.ExportChance
 	}
@@ -49,7 +49,7 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 // card holds the shared inputs of one stretch's intervals.
 type card struct {
 	pricer       *pricer
-	stretch      stretch
+	stretch      Stretch
 	day          localDay
 	version      *version
 	row          *[QuartersADay]uint16
@@ -70,27 +70,27 @@ type card struct {
 }
 
 // card returns the card of a stretch.
-func (p *pricer) card(s stretch) (*card, error) {
+func (p *pricer) card(s Stretch) (*card, error) {
 	if p.parts != nil {
 		return p.composedCard(s)
 	}
-	v := p.in.Tariff.on(s.day)
+	v := p.in.Tariff.on(s.Day)
 	if v == nil {
-		return nil, p.in.Tariff.notInForce(p.window.At(s.first))
+		return nil, p.in.Tariff.notInForce(p.window.At(s.First))
 	}
-	c := &card{pricer: p, stretch: s, day: newLocalDay(s.day), version: v}
+	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
 	c.row = v.row(c.day)
-	c.adders = v.addersOn(s.day)
+	c.adders = v.addersOn(s.Day)
 	c.compensation = v.compensationFor(p.in, c.day.date)
 	c.doubtful = c.inDoubt()
 	c.market = v.Passthrough != nil || c.compensation.Type == Wholesale
 	if c.market && p.in.Market == nil {
-		return nil, p.noMarket(v, s.first)
+		return nil, p.noMarket(v, s.First)
 	}
 	if v.ExportValues != nil {
 		c.avoidedWeekend = c.day.weekend || v.exportDays.contains(c.day)
 	}
-	c.confidence = min(1-v.Doubt[c.day.month], v.freshness(s.day))
+	c.confidence = min(1-v.Doubt[c.day.month], v.freshness(s.Day))
 	if v.tiered {
 		c.meter = p.in.Usage.on(c.day, v, c.compensation.Type == NetMetering)
 		if !c.meter.known {
@@ -124,12 +124,12 @@ func (c *card) quote(q *quote, i int) {
 	} else {
 		c.energy(q, i)
 	}
-	c.expect(q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.quarter+i-c.stretch.first)
+	c.expect(q, c.pricer.start+int64(i)*intervalSeconds, c.stretch.Quarter+i-c.stretch.First)
 }
 
 // energy sets the import and export price of interval i.
 func (c *card) energy(q *quote, i int) {
-	quarter := c.stretch.quarter + i - c.stretch.first
+	quarter := c.stretch.Quarter + i - c.stretch.First
 	q.period, q.confidence = int(c.row[quarter]), c.confidence
 	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {

@@ -33,7 +33,10 @@ func (in *Input) runs() ([]run, error) {
 	var all []run
 	gap := true
 	for day := start; day.Before(end); {
-		next := minTime(end, time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC))
+		next := time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		if next.After(end) {
+			next = end
+		}
 		counts := len(in.Request.Months) == 0 || slices.Contains(in.Request.Months, int(day.Month()))
 		if counts && gap {
 			all = append(all, run{})
@@ -96,13 +99,6 @@ func (in *Input) midnight(day time.Time) time.Time {
 	return t.UTC().Truncate(pricing.Interval)
 }
 
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // moment is the position of a quarter hour on the home's wall clock.
 type moment struct {
 	day     int32 // local day, counted from 1970-01-01
@@ -111,38 +107,18 @@ type moment struct {
 	week    uint8 // of the year, in steps of 7 days from New Year, 0 to 51
 }
 
-// moments returns the moments of n quarter hours from an instant. It reads the time zone
-// once per clock change.
+// moments returns the moments of n quarter hours from an instant.
 func moments(start time.Time, n int, location *time.Location) []moment {
-	all := make([]moment, n)
-	const step, day = int64(pricing.Interval / time.Second), int64(24 * time.Hour / time.Second)
-	at, until, offset := start.Unix(), int64(0), int64(0)
-	var today moment
-	number := int64(-1)
-	for i := range all {
-		if i == 0 || until != 0 && at >= until {
-			offset, until = zone(at, location)
+	all := make([]moment, 0, n)
+	clock := pricing.NewWallClock(pricing.Window{Start: start, End: start.Add(time.Duration(n) * pricing.Interval)}, location)
+	for s, ok := clock.Next(); ok; s, ok = clock.Next() {
+		at := calendar(s.Day)
+		for i := range s.Count {
+			at.quarter = uint8(s.Quarter + i) //nolint:gosec // 0 to 95
+			all = append(all, at)
 		}
-		local := at + offset
-		if local/day != number {
-			number = local / day
-			today = calendar(number)
-		}
-		all[i] = today
-		all[i].quarter = uint8(local % day / step) //nolint:gosec // 0 to 95
-		at += step
 	}
 	return all
-}
-
-// zone returns the offset at an instant and the end of that offset, 0 for never.
-func zone(at int64, location *time.Location) (offset, until int64) {
-	t := time.Unix(at, 0).In(location)
-	_, seconds := t.Zone()
-	if _, end := t.ZoneBounds(); !end.IsZero() {
-		until = end.Unix()
-	}
-	return int64(seconds), until
 }
 
 func calendar(day int64) moment {

@@ -57,32 +57,19 @@ var comparisonNotes = map[Comparison]string{
 	Setback: "The baseline holds one setpoint day and night. The other follows the schedule, or without one the ENERGY STAR schedule about the device's setpoints. It is less warm in winter and less cool in summer.",
 }
 
-// priceRange collects the least, greatest and mean price.
-type priceRange struct {
-	least, greatest, sum float64
-	count                int
-}
-
-func (p *priceRange) add(values []float64) {
-	for _, v := range values {
-		if p.count == 0 {
-			p.least, p.greatest = v, v
-		}
-		p.least, p.greatest = min(p.least, v), max(p.greatest, v)
-		p.sum += v
-		p.count++
-	}
-}
-
 func (e *estimate) assumptions() Assumptions {
+	sum := 0.0
+	for _, price := range e.prices {
+		sum += price
+	}
 	a := Assumptions{
 		Weather: WeatherAssumption{
 			Station: e.weather.Name, State: e.weather.State, Source: e.weather.Source,
 			DistanceKm: math.Round(e.weather.Km), MetersUp: math.Round(e.weather.MetersUp), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: hundredths(e.weather.Error()),
 		},
 		Prices: PriceAssumption{
-			Least: e.prices.least, Greatest: e.prices.greatest,
-			Mean: math.Round(1e6*e.prices.sum/float64(e.prices.count)) / 1e6,
+			Least: slices.Min(e.prices), Greatest: slices.Max(e.prices),
+			Mean: math.Round(1e6*sum/float64(len(e.prices))) / 1e6,
 		},
 		Notes: append(slices.Clone(notes), comparisonNotes[e.in.Request.comparison()]),
 	}
@@ -98,8 +85,7 @@ func (e *estimate) assumptions() Assumptions {
 
 // rounded returns the equipment with values rounded for output.
 func (e Equipment) rounded() Equipment {
-	gains := hundredths(*e.InternalGainsKw)
-	e.InternalGainsKw = &gains
+	e.InternalGainsKw = new(hundredths(*e.InternalGainsKw))
 	return e
 }
 

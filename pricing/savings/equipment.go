@@ -1,6 +1,10 @@
 package savings
 
-import "github.com/gridhook/gridhook/pricing"
+import (
+	"cmp"
+
+	"github.com/gridhook/gridhook/pricing"
+)
 
 // HeatSource is the heating technology of a device.
 type HeatSource string
@@ -41,28 +45,14 @@ const (
 
 // withDefaults fills the missing fields.
 func (e Equipment) withDefaults() Equipment {
-	if e.HeatSource == "" {
-		e.HeatSource = HeatPump
-	}
-	for _, f := range []struct {
-		field *float64
-		value float64
-	}{
-		{&e.CapacityKw, defaultCapacityKw}, {&e.SEER2, defaultSEER2}, {&e.HSPF2, defaultHSPF2},
-		{&e.AFUE, defaultAFUE}, {&e.GasPrice, defaultGasPrice},
-	} {
-		if *f.field == 0 {
-			*f.field = f.value
-		}
-	}
-	if e.AuxiliaryKw == nil {
-		auxiliary := defaultAuxiliaryKw
-		e.AuxiliaryKw = &auxiliary
-	}
-	if e.InternalGainsKw == nil {
-		gains := defaultGainsShare * e.CapacityKw
-		e.InternalGainsKw = &gains
-	}
+	e.HeatSource = cmp.Or(e.HeatSource, HeatPump)
+	e.CapacityKw = cmp.Or(e.CapacityKw, defaultCapacityKw)
+	e.SEER2 = cmp.Or(e.SEER2, defaultSEER2)
+	e.HSPF2 = cmp.Or(e.HSPF2, defaultHSPF2)
+	e.AFUE = cmp.Or(e.AFUE, defaultAFUE)
+	e.GasPrice = cmp.Or(e.GasPrice, defaultGasPrice)
+	e.AuxiliaryKw = cmp.Or(e.AuxiliaryKw, new(defaultAuxiliaryKw))
+	e.InternalGainsKw = cmp.Or(e.InternalGainsKw, new(defaultGainsShare*e.CapacityKw))
 	return e
 }
 

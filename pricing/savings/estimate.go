@@ -40,7 +40,7 @@ type estimate struct {
 	weather climate.Choice
 	months  []Month
 	devices []deviceEstimate
-	prices  priceRange
+	prices  []float64  // of all runs
 	warmer  float64    // uncertainty of the weather, in degrees Celsius
 	doubts  [4]float64 // effect of each uncertainty on the savings, in $
 }
@@ -113,7 +113,7 @@ func (e *estimate) add(r *run) error {
 	if err != nil {
 		return err
 	}
-	e.prices.add(c.price)
+	e.prices = append(e.prices, c.price...)
 	first := len(e.months)
 	for _, m := range r.months {
 		e.months = append(e.months, Month{Year: m.year, Month: int(m.name)})

@@ -115,7 +115,9 @@ func (r *reader) flatMonths(periods int) (months [12]int) {
 // ratchet reads the look-back of demand charges.
 func (r *reader) ratchet() (t pricing.Ratchet) {
 	const percentKey, monthsKey = "lookbackpercent", "lookbackmonths"
-	t.Share = r.within(percentKey, orZero(r.doc[percentKey]), 0, 1)
+	if percent := r.doc[percentKey]; !absent(percent) {
+		t.Share = r.within(percentKey, percent, 0, 1)
+	}
 	t.Months = r.integer("lookbackrange")
 	list, _ := r.doc[monthsKey].([]any)
 	for i, v := range list {

@@ -74,8 +74,7 @@ const maxVersions = 200
 func Parse(data []byte) (*pricing.Tariff, error) {
 	problems := &Error{}
 	var versions []pricing.Version
-	for _, d := range decode(data, problems) {
-		r := &reader{doc: d.fields, path: d.path, problems: problems}
+	for _, r := range decode(data, problems) {
 		v := r.version()
 		if len(versions) > 0 {
 			r.samePlan(&versions[0].Info, &v.Info)
@@ -86,8 +85,7 @@ func Parse(data []byte) (*pricing.Tariff, error) {
 		return nil, err
 	}
 	tariff, err := pricing.NewTariff(versions)
-	var same *pricing.SameStartError
-	if errors.As(err, &same) {
+	if same, ok := errors.AsType[*pricing.SameStartError](err); ok {
 		for _, from := range same.From {
 			problems.add("items", "two versions start on %v", cmp.Or(from.String(), "no date"))
 		}
@@ -114,13 +112,8 @@ func (r *reader) samePlan(first, info *pricing.TariffInfo) {
 	}
 }
 
-// document is one rate and its path in the file.
-type document struct {
-	fields map[string]any
-	path   string
-}
-
-func decode(data []byte, problems *Error) []document {
+// decode returns a reader of each rate in the file.
+func decode(data []byte, problems *Error) []*reader {
 	if len(data) > MaxTariffBytes {
 		problems.add("", "the document has %d bytes; at most %d are read", len(data), MaxTariffBytes)
 		return nil
@@ -136,7 +129,7 @@ func decode(data []byte, problems *Error) []document {
 	case map[string]any:
 		items := root["items"]
 		if items == nil {
-			return []document{{fields: root}}
+			return []*reader{{doc: root, problems: problems}}
 		}
 		list, ok := items.([]any)
 		if !ok {
@@ -150,12 +143,12 @@ func decode(data []byte, problems *Error) []document {
 }
 
 // decodeItems reads the versions of one plan.
-func decodeItems(path string, list []any, problems *Error) []document {
+func decodeItems(path string, list []any, problems *Error) []*reader {
 	if len(list) == 0 || len(list) > maxVersions {
 		problems.add(path, "must hold 1 to %d versions of a tariff; it holds %d", maxVersions, len(list))
 		return nil
 	}
-	docs := make([]document, 0, len(list))
+	rates := make([]*reader, 0, len(list))
 	for i, item := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		fields, ok := item.(map[string]any)
@@ -163,9 +156,9 @@ func decodeItems(path string, list []any, problems *Error) []document {
 			problems.add(at, "must be a JSON object, not %s", kindOf(item))
 			continue
 		}
-		docs = append(docs, document{fields: fields, path: at + "."})
+		rates = append(rates, &reader{doc: fields, path: at + ".", problems: problems})
 	}
-	return docs
+	return rates
 }
 
 // decodeJSON retains numbers as text. A float64 would already turn 1e999 into an error
@@ -188,8 +181,7 @@ func decodeJSON(data []byte) (any, error) {
 }
 
 func notJSON(err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("not JSON: %w, at byte %d", err, syntax.Offset)
 	}
 	return fmt.Errorf("not JSON: %w", err)
@@ -211,8 +203,14 @@ func (r *reader) info() pricing.TariffInfo {
 		Newer:         r.text("newer", maxShortText),
 		EffectiveFrom: r.date(r.firstOf("startdate", "effective")),
 		EffectiveTo:   r.date("enddate"),
-		FixedCharge:   r.fixedCharge(),
-		MinimumCharge: r.minimumCharge(),
+		// The database has pairs of fields, SAM's files a single field for each unit.
+		FixedCharge: cmp.Or(
+			r.charge("fixedchargefirstmeter", r.text("fixedchargeunits", maxShortText)),
+			r.charge("fixedmonthlycharge", "$/month")),
+		MinimumCharge: cmp.Or(
+			r.charge("mincharge", r.text("minchargeunits", maxShortText)),
+			r.charge("minmonthlycharge", "$/month"),
+			r.charge("annualmincharge", "$/year")),
 	}
 	if from, to := info.EffectiveFrom, info.EffectiveTo; !from.IsZero() && !to.IsZero() && to.Before(from) {
 		r.problem("enddate", "%v is before the start date %v", to, from)
@@ -220,38 +218,10 @@ func (r *reader) info() pricing.TariffInfo {
 	return info
 }
 
-// fixedCharge reads the database's pair of fields, or the single field of SAM's files.
-func (r *reader) fixedCharge() pricing.Charge {
-	return firstCharge(
-		r.charge("fixedchargefirstmeter", r.text("fixedchargeunits", maxShortText)),
-		r.charge("fixedmonthlycharge", "$/month"),
-	)
-}
-
-func (r *reader) minimumCharge() pricing.Charge {
-	return firstCharge(
-		r.charge("mincharge", r.text("minchargeunits", maxShortText)),
-		r.charge("minmonthlycharge", "$/month"),
-		r.charge("annualmincharge", "$/year"),
-	)
-}
-
 func (r *reader) charge(key, unit string) pricing.Charge {
 	amount, ok := r.number(key)
 	if !ok || amount == 0 {
 		return pricing.Charge{}
 	}
-	if unit == "" {
-		unit = "$/month"
-	}
-	return pricing.Charge{Amount: amount, Unit: unit}
-}
-
-func firstCharge(charges ...pricing.Charge) pricing.Charge {
-	for _, c := range charges {
-		if c != (pricing.Charge{}) {
-			return c
-		}
-	}
-	return pricing.Charge{}
+	return pricing.Charge{Amount: amount, Unit: cmp.Or(unit, "$/month")}
 }

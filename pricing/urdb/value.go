@@ -166,14 +166,6 @@ func parseNumber(v any) (float64, error) {
 	return f, nil
 }
 
-// orZero returns v, or 0 if v is absent.
-func orZero(v any) any {
-	if absent(v) {
-		return json.Number("0")
-	}
-	return v
-}
-
 // clip shortens a text for a message.
 func clip(s string) string {
 	const limit = 40

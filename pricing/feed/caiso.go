@@ -13,17 +13,15 @@ import (
 // OASIS", version 5, https://www.caiso.com/library/oasis-technical-documentation: the
 // reports with their columns and versions, times in GMT, at most 31 days in a request, and
 // errors as XML in the zip file. Error 1000 means no data.
-func caisoAdapter() Adapter {
-	return Adapter{
-		Name: "caiso", Title: "CAISO OASIS: locational marginal prices",
-		Doc: "https://www.caiso.com/library/oasis-technical-documentation", URL: "https://oasis.caiso.com/oasisapi",
-		Every: time.Hour, Timezone: "America/Los_Angeles",
-		Parameters: []Parameter{
-			{Name: "node", Doc: "name of the node", Example: "TH_NP15_GEN-APND", Required: true},
-			{Name: "report", Doc: "day-ahead hours (PRC_LMP, the default), or real-time prices of 5 minutes (PRC_INTVL_LMP) or 15 minutes (PRC_RTPD_LMP)", Values: []string{"PRC_LMP", "PRC_INTVL_LMP", "PRC_RTPD_LMP"}},
-		},
-		Requests: caisoRequests, Read: readCAISO,
-	}
+var caisoAdapter = Adapter{
+	Name: "caiso", Title: "CAISO OASIS: locational marginal prices",
+	Doc: "https://www.caiso.com/library/oasis-technical-documentation", URL: "https://oasis.caiso.com/oasisapi",
+	Every: time.Hour, Timezone: "America/Los_Angeles",
+	Parameters: []Parameter{
+		{Name: "node", Doc: "name of the node", Example: "TH_NP15_GEN-APND", Required: true},
+		{Name: "report", Doc: "day-ahead hours (PRC_LMP, the default), or real-time prices of 5 minutes (PRC_INTVL_LMP) or 15 minutes (PRC_RTPD_LMP)", Values: []string{"PRC_LMP", "PRC_INTVL_LMP", "PRC_RTPD_LMP"}},
+	},
+	Requests: caisoRequests, Read: readCAISO,
 }
 
 // caisoReports has the market, the version and the step of a report.

@@ -10,26 +10,24 @@ import (
 // comedAdapter reads ComEd's hourly pricing. Source: https://hourlypricing.comed.com/hp-api:
 // the feeds, local times in the query, and prices in cents/kWh with the time in
 // milliseconds UTC.
-func comedAdapter() Adapter {
-	return Adapter{
-		Name: "comed", Title: "ComEd Hourly Pricing: real-time prices",
-		Doc: "https://hourlypricing.comed.com/hp-api", URL: "https://hourlypricing.comed.com/api",
-		Every: 5 * time.Minute, Timezone: "America/Chicago",
-		Parameters: []Parameter{
-			{Name: "node", Doc: "name of the prices' node", Example: "COMED", Required: true},
-			{Name: "feed", Doc: "prices of 5 minutes (the default), or the average of the current hour", Values: []string{"5minutefeed", "currenthouraverage"}},
-		},
-		Requests: func(q *Query) ([]Request, error) {
-			if q.Parameters["feed"] == "currenthouraverage" {
-				return []Request{{URL: q.address("", "type", "currenthouraverage", "format", "json")}}, nil
-			}
-			// Prevailing Central time is at most an hour later than standard time.
-			central, layout := time.FixedZone("CST", -6*60*60), "200601021504"
-			return []Request{{URL: q.address("", "type", "5minutefeed", "format", "json",
-				"datestart", q.From.In(central).Format(layout), "dateend", q.To.Add(time.Hour).In(central).Format(layout))}}, nil
-		},
-		Read: readComEd,
-	}
+var comedAdapter = Adapter{
+	Name: "comed", Title: "ComEd Hourly Pricing: real-time prices",
+	Doc: "https://hourlypricing.comed.com/hp-api", URL: "https://hourlypricing.comed.com/api",
+	Every: 5 * time.Minute, Timezone: "America/Chicago",
+	Parameters: []Parameter{
+		{Name: "node", Doc: "name of the prices' node", Example: "COMED", Required: true},
+		{Name: "feed", Doc: "prices of 5 minutes (the default), or the average of the current hour", Values: []string{"5minutefeed", "currenthouraverage"}},
+	},
+	Requests: func(q *Query) ([]Request, error) {
+		if q.Parameters["feed"] == "currenthouraverage" {
+			return []Request{{URL: q.address("", "type", "currenthouraverage", "format", "json")}}, nil
+		}
+		// Prevailing Central time is at most an hour later than standard time.
+		central, layout := time.FixedZone("CST", -6*60*60), "200601021504"
+		return []Request{{URL: q.address("", "type", "5minutefeed", "format", "json",
+			"datestart", q.From.In(central).Format(layout), "dateend", q.To.Add(time.Hour).In(central).Format(layout))}}, nil
+	},
+	Read: readComEd,
 }
 
 func readComEd(q *Query, r *Response) (Data, error) {

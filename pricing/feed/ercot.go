@@ -18,18 +18,16 @@ import (
 // _meta.totalPages; and the products NP4-190-CD (day-ahead) and NP6-905-CD (real-time) at
 // https://www.ercot.com/mp/data-products: prices in $/MWh, local dates and hours, DSTFlag.
 // Without a secret the address is a file of such a product, CSV or zip.
-func ercotAdapter() Adapter {
-	return Adapter{
-		Name: "ercot", Title: "ERCOT: settlement point prices",
-		Doc: "https://developer.ercot.com", URL: "https://api.ercot.com/api/public-reports",
-		Every: time.Hour, Timezone: ercotZone,
-		Parameters: []Parameter{
-			{Name: "node", Doc: "name of the settlement point", Example: "LZ_HOUSTON", Required: true}, marketParameter,
-			{Name: "tokenUrl", Doc: "address of the token service, if it is not ERCOT's"},
-		},
-		Secret:   "user name, password and subscription key with colons between them",
-		Requests: ercotRequests, Read: readERCOT,
-	}
+var ercotAdapter = Adapter{
+	Name: "ercot", Title: "ERCOT: settlement point prices",
+	Doc: "https://developer.ercot.com", URL: "https://api.ercot.com/api/public-reports",
+	Every: time.Hour, Timezone: ercotZone,
+	Parameters: []Parameter{
+		{Name: "node", Doc: "name of the settlement point", Example: "LZ_HOUSTON", Required: true}, marketParameter,
+		{Name: "tokenUrl", Doc: "address of the token service, if it is not ERCOT's"},
+	},
+	Secret:   "user name, password and subscription key with colons between them",
+	Requests: ercotRequests, Read: readERCOT,
 }
 
 const (

@@ -22,35 +22,33 @@ var genericParameters = []Parameter{
 	{Name: "stepMinutes", Doc: "length of an interval. By default that of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
 }
 
-func csvAdapter() Adapter {
-	return Adapter{
-		Name: "csv", Title: "CSV file of prices", Every: time.Hour, Timezone: "UTC",
-		Parameters: genericParameters, Secret: "bearer token, if the server wants one",
-		Requests: genericRequests,
-		Read: func(q *Query, r *Response) (Data, error) {
-			rows, err := csvRows(r.Body, market.Plain(q.Parameters["priceField"]))
-			if err != nil {
-				return Data{}, err
-			}
-			return q.readGeneric(rows)
-		},
-	}
+var csvAdapter = Adapter{
+	Name: "csv", Title: "CSV file of prices", Every: time.Hour, Timezone: "UTC",
+	Parameters: genericParameters, Secret: "bearer token, if the server wants one",
+	Requests: genericRequests,
+	Read: func(q *Query, r *Response) (Data, error) {
+		rows, err := csvRows(r.Body, market.Plain(q.Parameters["priceField"]))
+		if err != nil {
+			return Data{}, err
+		}
+		return q.readGeneric(rows)
+	},
 }
 
-func jsonAdapter() Adapter {
-	list := Parameter{Name: "list", Doc: "path to the list, with dots. By default the whole document. Paths of fields have dots too", Example: "data.prices"}
-	return Adapter{
-		Name: "json", Title: "JSON list of prices", Every: time.Hour, Timezone: "UTC",
-		Parameters: append([]Parameter{list}, genericParameters...), Secret: "bearer token, if the server wants one",
-		Requests: genericRequests,
-		Read: func(q *Query, r *Response) (Data, error) {
-			rows, err := jsonRows(r.Body, q.Parameters["list"])
-			if err != nil {
-				return Data{}, err
-			}
-			return q.readGeneric(rows)
-		},
-	}
+var jsonAdapter = Adapter{
+	Name: "json", Title: "JSON list of prices", Every: time.Hour, Timezone: "UTC",
+	Parameters: append([]Parameter{
+		{Name: "list", Doc: "path to the list, with dots. By default the whole document. Paths of fields have dots too", Example: "data.prices"},
+	}, genericParameters...),
+	Secret:   "bearer token, if the server wants one",
+	Requests: genericRequests,
+	Read: func(q *Query, r *Response) (Data, error) {
+		rows, err := jsonRows(r.Body, q.Parameters["list"])
+		if err != nil {
+			return Data{}, err
+		}
+		return q.readGeneric(rows)
+	},
 }
 
 // genericRequests returns one request. The address may contain {from} and {to}, the first

@@ -13,19 +13,17 @@ import (
 // https://api-calculate-docs.gridx.com/calculate-apis-gridx-docs/get-pricing and
 // sce-getpricing-api: the query, at most two weeks in a request, and intervals with
 // components that add up to the price. Prices are $/kWh, times have an offset.
-func gridxAdapter() Adapter {
-	return Adapter{
-		Name: "gridx", Title: "GridX: CalFUSE prices by rate and circuit",
-		Doc: "https://api-calculate-docs.gridx.com/calculate-apis-gridx-docs/get-pricing", URL: "https://pe-api.gridx.com/v1",
-		Every: time.Hour, Timezone: "America/Los_Angeles",
-		Parameters: []Parameter{
-			{Name: "utility", Doc: "utility", Required: true, Values: []string{"PGE", "SCE"}},
-			{Name: "rate", Doc: "code of the rate", Example: "EELEC", Required: true},
-			{Name: "circuit", Doc: "circuit of PG&E with all nine digits, or substation of SCE", Example: "013532223", Required: true},
-			{Name: "cca", Doc: "code of the community choice aggregator", Example: "MCE"},
-		},
-		Requests: gridxRequests, Read: readGridX,
-	}
+var gridxAdapter = Adapter{
+	Name: "gridx", Title: "GridX: CalFUSE prices by rate and circuit",
+	Doc: "https://api-calculate-docs.gridx.com/calculate-apis-gridx-docs/get-pricing", URL: "https://pe-api.gridx.com/v1",
+	Every: time.Hour, Timezone: "America/Los_Angeles",
+	Parameters: []Parameter{
+		{Name: "utility", Doc: "utility", Required: true, Values: []string{"PGE", "SCE"}},
+		{Name: "rate", Doc: "code of the rate", Example: "EELEC", Required: true},
+		{Name: "circuit", Doc: "circuit of PG&E with all nine digits, or substation of SCE", Example: "013532223", Required: true},
+		{Name: "cca", Doc: "code of the community choice aggregator", Example: "MCE"},
+	},
+	Requests: gridxRequests, Read: readGridX,
 }
 
 func gridxRequests(q *Query) ([]Request, error) {

@@ -10,15 +10,13 @@ import (
 // https://www.iso-ne.com/participate/support/web-services-data, version 1.1: the address of
 // a day and a location, the fields of HourlyLmp, and the format by the header Accept.
 // Prices are $/MWh, times have an offset.
-func isoneAdapter() Adapter {
-	return Adapter{
-		Name: "isone", Title: "ISO New England: hourly locational marginal prices",
-		Doc: "https://www.iso-ne.com/participate/support/web-services-data", URL: "https://webservices.iso-ne.com/api/v1.1",
-		Every: time.Hour, Timezone: isoneZone,
-		Parameters: []Parameter{{Name: "node", Doc: "number of the location", Example: "4000", Required: true}, marketParameter},
-		Secret:     "user name and password with a colon between them",
-		Requests:   isoneRequests, Read: readISONE,
-	}
+var isoneAdapter = Adapter{
+	Name: "isone", Title: "ISO New England: hourly locational marginal prices",
+	Doc: "https://www.iso-ne.com/participate/support/web-services-data", URL: "https://webservices.iso-ne.com/api/v1.1",
+	Every: time.Hour, Timezone: isoneZone,
+	Parameters: []Parameter{{Name: "node", Doc: "number of the location", Example: "4000", Required: true}, marketParameter},
+	Secret:     "user name and password with a colon between them",
+	Requests:   isoneRequests, Read: readISONE,
 }
 
 // isoneZone is the time zone of the reports' days, whatever the source's is.

@@ -19,18 +19,16 @@ import (
 // GHG Emissions" and "CAISO Flex Alerts": dates and times are UTC, realtime spans 72 hours
 // from midnight Pacific, alldata 90 days, a flex alert is an hour of value 1, and the
 // marginal emissions of a WattTime region are in g/kWh CO2 by five minutes.
-func midasAdapter() Adapter {
-	return Adapter{
-		Name: "midas", Title: "CEC MIDAS: rates, emissions and Flex Alerts by RIN",
-		Doc: "https://github.com/california-energy-commission/MIDAS", URL: "https://midasapi.energy.ca.gov",
-		Every: time.Hour, Timezone: "America/Los_Angeles",
-		Parameters: []Parameter{
-			{Name: "rin", Doc: "rate identification number of a rate, of emissions or of Flex Alerts", Example: "USCA-PGPG-ETOU-0000", Required: true},
-			{Name: "unit", Doc: "unit of the values to read, $/kWh by default", Values: []string{"$/kWh", "export $/kWh"}},
-			{Name: "region", Doc: "grid region whose homes get the emissions, CA by default", Example: "CA"},
-		},
-		Requests: midasRequests, Read: readMIDAS,
-	}
+var midasAdapter = Adapter{
+	Name: "midas", Title: "CEC MIDAS: rates, emissions and Flex Alerts by RIN",
+	Doc: "https://github.com/california-energy-commission/MIDAS", URL: "https://midasapi.energy.ca.gov",
+	Every: time.Hour, Timezone: "America/Los_Angeles",
+	Parameters: []Parameter{
+		{Name: "rin", Doc: "rate identification number of a rate, of emissions or of Flex Alerts", Example: "USCA-PGPG-ETOU-0000", Required: true},
+		{Name: "unit", Doc: "unit of the values to read, $/kWh by default", Values: []string{"$/kWh", "export $/kWh"}},
+		{Name: "region", Doc: "grid region whose homes get the emissions, CA by default", Example: "CA"},
+	},
+	Requests: midasRequests, Read: readMIDAS,
 }
 
 func midasRequests(q *Query) ([]Request, error) {

@@ -17,17 +17,15 @@ import (
 // with the reports' readers guides: a CSV file for each day with a title, and the columns
 // Node, Type, Value and HE 1 to HE 24. Hours end in Eastern Standard Time all year. Prices
 // are $/MWh.
-func misoAdapter() Adapter {
-	return Adapter{
-		Name: "miso", Title: "MISO: hourly locational marginal prices",
-		Doc: "https://www.misoenergy.org/markets-and-operations/real-time--market-data/market-reports/", URL: "https://docs.misoenergy.org/marketreports",
-		Every: time.Hour, Timezone: misoZone,
-		Parameters: []Parameter{
-			{Name: "node", Doc: "name of the node", Example: "MINN.HUB", Required: true},
-			{Name: "report", Doc: "report of the prices, da_expost_lmp by default", Values: []string{"da_expost_lmp", "da_exante_lmp", "rt_lmp_prelim", "rt_lmp_final"}},
-		},
-		Requests: misoRequests, Read: readMISO,
-	}
+var misoAdapter = Adapter{
+	Name: "miso", Title: "MISO: hourly locational marginal prices",
+	Doc: "https://www.misoenergy.org/markets-and-operations/real-time--market-data/market-reports/", URL: "https://docs.misoenergy.org/marketreports",
+	Every: time.Hour, Timezone: misoZone,
+	Parameters: []Parameter{
+		{Name: "node", Doc: "name of the node", Example: "MINN.HUB", Required: true},
+		{Name: "report", Doc: "report of the prices, da_expost_lmp by default", Values: []string{"da_expost_lmp", "da_exante_lmp", "rt_lmp_prelim", "rt_lmp_final"}},
+	},
+	Requests: misoRequests, Read: readMISO,
 }
 
 // misoZone is the time zone of MISO's files, Eastern Standard Time all year.

@@ -11,14 +11,12 @@ import (
 // http://mis.nyiso.com/public/P-2Alist.htm (day-ahead) and P-24Alist.htm (real-time): a CSV
 // file for each day of about the last ten. Times are Eastern time without an offset: the
 // start of a day-ahead hour, the end of a real-time interval.
-func nyisoAdapter() Adapter {
-	return Adapter{
-		Name: "nyiso", Title: "NYISO: zonal day-ahead and real-time prices",
-		Doc: "https://www.nyiso.com/energy-market-operational-data", URL: "https://mis.nyiso.com/public/csv",
-		Every: time.Hour, Timezone: nyisoZone,
-		Parameters: []Parameter{{Name: "node", Doc: "name of the zone", Example: "N.Y.C.", Required: true}, marketParameter},
-		Requests:   nyisoRequests, Read: readNYISO,
-	}
+var nyisoAdapter = Adapter{
+	Name: "nyiso", Title: "NYISO: zonal day-ahead and real-time prices",
+	Doc: "https://www.nyiso.com/energy-market-operational-data", URL: "https://mis.nyiso.com/public/csv",
+	Every: time.Hour, Timezone: nyisoZone,
+	Parameters: []Parameter{{Name: "node", Doc: "name of the zone", Example: "N.Y.C.", Required: true}, marketParameter},
+	Requests:   nyisoRequests, Read: readNYISO,
 }
 
 // nyisoZone is the time zone of NYISO's files, whatever the source's is.

@@ -17,21 +17,19 @@ import (
 // Definition" and the OpenAPI document, https://github.com/oadr3-org/specification: paging
 // by skip and limit with at most 50 objects, the token of /auth/token, payload descriptors
 // with units and currency, and durations of ISO 8601.
-func openadrAdapter() Adapter {
-	return Adapter{ //nolint:gosec // the help of a parameter, no credentials
-		Name: "openadr3", Title: "OpenADR 3: events of a program with prices or emissions",
-		Doc:   "https://github.com/oadr3-org/specification",
-		Every: time.Hour, Timezone: "UTC",
-		Parameters: []Parameter{
-			{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
-			{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE", openadrEmissions}},
-			{Name: "region", Doc: "grid region whose homes get the emissions of the payload GHG, which are in g/kWh", Example: "CA"},
-			{Name: "units", Doc: "units of prices without a descriptor, KWH by default. A descriptor with other units is an error", Values: []string{"KWH", "MWH"}},
-			{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
-		},
-		Secret:   "client ID and client secret with a colon between them, or a bearer token",
-		Requests: openadrRequests, Read: readOpenADR,
-	}
+var openadrAdapter = Adapter{ //nolint:gosec // the help of a parameter, no credentials
+	Name: "openadr3", Title: "OpenADR 3: events of a program with prices or emissions",
+	Doc:   "https://github.com/oadr3-org/specification",
+	Every: time.Hour, Timezone: "UTC",
+	Parameters: []Parameter{
+		{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
+		{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE", openadrEmissions}},
+		{Name: "region", Doc: "grid region whose homes get the emissions of the payload GHG, which are in g/kWh", Example: "CA"},
+		{Name: "units", Doc: "units of prices without a descriptor, KWH by default. A descriptor with other units is an error", Values: []string{"KWH", "MWH"}},
+		{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
+	},
+	Secret:   "client ID and client secret with a colon between them, or a bearer token",
+	Requests: openadrRequests, Read: readOpenADR,
 }
 
 // openadrRows is the maximum number of objects of a page.

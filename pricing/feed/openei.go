@@ -12,18 +12,16 @@ import (
 // https://openei.org/services/doc/rest/util_rates/: the query with getpage, eia, sector,
 // limit and offset, and the response's items with enddate (the last day in force, Unix
 // seconds) and supersedes (the label of the rate before).
-func openeiAdapter() Adapter {
-	return Adapter{
-		Name: "openei", Title: "OpenEI: tariff of the US Utility Rate Database by label",
-		Doc: "https://openei.org/services/doc/rest/util_rates/", URL: "https://api.openei.org/utility_rates",
-		Every: 24 * time.Hour, Timezone: "UTC",
-		Parameters: []Parameter{{Name: "label", Doc: "label of any version of the rate", Example: "539fc010ec4f024c27d8984b", Required: true}},
-		Secret:     "API key",
-		Requests: func(q *Query) ([]Request, error) {
-			return []Request{{URL: q.openei("getpage", q.Parameters["label"])}}, nil
-		},
-		Read: readOpenEI,
-	}
+var openeiAdapter = Adapter{
+	Name: "openei", Title: "OpenEI: tariff of the US Utility Rate Database by label",
+	Doc: "https://openei.org/services/doc/rest/util_rates/", URL: "https://api.openei.org/utility_rates",
+	Every: 24 * time.Hour, Timezone: "UTC",
+	Parameters: []Parameter{{Name: "label", Doc: "label of any version of the rate", Example: "539fc010ec4f024c27d8984b", Required: true}},
+	Secret:     "API key",
+	Requests: func(q *Query) ([]Request, error) {
+		return []Request{{URL: q.openei("getpage", q.Parameters["label"])}}, nil
+	},
+	Read: readOpenEI,
 }
 
 // openeiRows is the number of rates of a page.

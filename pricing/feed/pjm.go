@@ -10,15 +10,13 @@ import (
 // rt_hrl_lmps, https://dataminer2.pjm.com/feed/da_hrl_lmps/definition, and the API portal
 // https://apiportal.pjm.com: columns, paging by startRow and rowCount, and the key in the
 // header Ocp-Apim-Subscription-Key. Prices are $/MWh, datetime_beginning_utc is UTC.
-func pjmAdapter() Adapter {
-	return Adapter{
-		Name: "pjm", Title: "PJM Data Miner 2: hourly locational marginal prices",
-		Doc: "https://dataminer2.pjm.com/feed/da_hrl_lmps/definition", URL: "https://api.pjm.com/api/v1",
-		Every: time.Hour, Timezone: "America/New_York",
-		Parameters: []Parameter{{Name: "node", Doc: "pnode_id of the node", Example: "33092371", Required: true}, marketParameter},
-		Secret:     "subscription key of the API portal",
-		Requests:   pjmRequests, Read: readPJM,
-	}
+var pjmAdapter = Adapter{
+	Name: "pjm", Title: "PJM Data Miner 2: hourly locational marginal prices",
+	Doc: "https://dataminer2.pjm.com/feed/da_hrl_lmps/definition", URL: "https://api.pjm.com/api/v1",
+	Every: time.Hour, Timezone: "America/New_York",
+	Parameters: []Parameter{{Name: "node", Doc: "pnode_id of the node", Example: "33092371", Required: true}, marketParameter},
+	Secret:     "subscription key of the API portal",
+	Requests:   pjmRequests, Read: readPJM,
 }
 
 // pjmRows is the number of rows of a page. A node has 744 hours in a month.

@@ -5,20 +5,20 @@ import "slices"
 // Adapters returns all adapters by name.
 func Adapters() []Adapter {
 	return []Adapter{
-		caisoAdapter(),
-		comedAdapter(),
-		csvAdapter(),
-		ercotAdapter(),
-		gridxAdapter(),
-		isoneAdapter(),
-		jsonAdapter(),
-		midasAdapter(),
-		misoAdapter(),
-		nyisoAdapter(),
-		openadrAdapter(),
-		openeiAdapter(),
-		pjmAdapter(),
-		sppAdapter(),
+		caisoAdapter,
+		comedAdapter,
+		csvAdapter,
+		ercotAdapter,
+		gridxAdapter,
+		isoneAdapter,
+		jsonAdapter,
+		midasAdapter,
+		misoAdapter,
+		nyisoAdapter,
+		openadrAdapter,
+		openeiAdapter,
+		pjmAdapter,
+		sppAdapter,
 	}
 }
 

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,6 @@ type reader struct {
 	options ReadOptions
 	groups  map[group][]Point
 	order   []group
-	taken   int             // rows without a time so far
 	local   map[string]bool // local times so far, by node and text
 }
 
@@ -58,10 +58,7 @@ func (r *reader) take(row row) (field string, err error) {
 	if err != nil {
 		return field, err
 	}
-	g := group{node: row.first(nodeColumns)}
-	if g.node == "" {
-		g.node = r.options.Node
-	}
+	g := group{node: cmp.Or(row.first(nodeColumns), r.options.Node)}
 	if g.kind, err = row.kind(kind, r.options.Kind); err != nil {
 		return "market", err
 	}
@@ -188,12 +185,7 @@ func (r *reader) start(w row) (t time.Time, field string, err error) {
 			return t, name, err
 		}
 	}
-	if r.options.Start.IsZero() || r.options.Step == 0 {
-		return t, "start", errors.New("there is no column of times")
-	}
-	t = r.options.Start.Add(time.Duration(r.taken) * r.options.Step)
-	r.taken++
-	return t, "", nil
+	return t, "start", errors.New("there is no column of times")
 }
 
 var timeLayouts = []string{

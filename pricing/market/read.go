@@ -26,9 +26,8 @@ type ReadOptions struct {
 	Local bool
 	// Ending means that times are the ends of intervals of length Step.
 	Ending bool
-	// Start and Step are the times of prices in a file without times.
-	Start time.Time
-	Step  time.Duration
+	// Step is the length of the prices' intervals; 0 if unknown.
+	Step time.Duration
 }
 
 // LineError is a problem with one line of a file.
@@ -190,8 +189,7 @@ func splitCSV(data []byte) ([]row, []LineError, error) {
 }
 
 func csvError(err error) LineError {
-	var wrong *csv.ParseError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 		return LineError{Line: wrong.StartLine, Field: "line", Reason: wrong.Err.Error()}
 	}
 	return LineError{Field: "line", Reason: err.Error()}

@@ -43,13 +43,9 @@ func TestRead_Operators(t *testing.T) {
 		{"plain with a unit", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,cents/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
 		{"NDJSON", `{"node":"X","market":"REAL_TIME","start":"2026-07-01T00:00:00Z","price":30,"unit":"$/MWh"}` + "\n\n" + `{"node":"X","market":"REAL_TIME","start":"2026-07-01T01:00:00Z","price":"31","unit":"$/MWh"}`,
 			"X", market.RealTime, "2026-07-01T00:00:00Z", 0.03, 2},
-		{"no times", "usd_per_kwh\n0.04625\n0.0444\n", "default", market.DayAhead, "2026-01-01T00:00:00Z", 0.04625, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := market.ReadOptions{Node: "default", Kind: market.DayAhead, Location: chicago}
-			if tt.name == "no times" {
-				o.Start, o.Step = instant("2026-01-01T00:00:00Z"), time.Hour
-			}
 			all, bad, err := market.Read([]byte(tt.file), o)
 			if err != nil || len(bad) > 0 || len(all) != 1 {
 				t.Fatalf("%d series, %v, %v", len(all), bad, err)

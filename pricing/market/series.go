@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -115,11 +116,7 @@ func New(points []Point, o Options) (*Series, error) {
 		}
 		s.prices[(unix-s.from)/s.step] = p.Price
 	}
-	location := o.Location
-	if location == nil {
-		location = time.UTC
-	}
-	s.model = fit(s, location)
+	s.model = fit(s, cmp.Or(o.Location, time.UTC))
 	return s, nil
 }
 

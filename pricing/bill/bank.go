@@ -8,15 +8,6 @@ type bank struct {
 	probes [4]int // periods of the previous month, at four times of the day
 }
 
-// total returns the sum of all banked kWh.
-func (b *bank) total() float64 {
-	total := 0.0
-	for _, kwh := range b.kwh {
-		total += kwh
-	}
-	return total
-}
-
 // probeHours are the times of the day at which carry compares the periods of two months.
 var probeHours = [4]int{0, 5, 11, 17}
 
@@ -32,14 +23,13 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 		}
 	}
 	b.carry(use, last.rates)
-	total := 0.0
 	b.kwh = make([]float64, len(use))
 	for p := range use {
 		if use[p] < 0 {
 			b.kwh[p], use[p] = -use[p], 0
 		}
-		total += use[p]
 	}
+	total := sumOf(use)
 	if total == 0 {
 		return 0
 	}

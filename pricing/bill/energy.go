@@ -1,10 +1,6 @@
 package bill
 
-import (
-	"math"
-
-	"github.com/gridhook/gridhook/pricing"
-)
+import "math"
 
 // flow returns the charged energy of a step.
 type flow func(step) float64
@@ -37,6 +33,14 @@ func sum(m *monthOfSteps, of func(*dayOfSteps, step) float64) float64 {
 		for _, s := range m.seen[i].steps {
 			total += of(&m.seen[i], s)
 		}
+	}
+	return total
+}
+
+func sumOf(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
 	}
 	return total
 }
@@ -172,11 +176,9 @@ func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
 		case t.HourlyPrices != nil:
 			return 0
 		}
-		return f(s) * firstSell(d.rates.Tiers(s.period))
+		return f(s) * d.rates.Tiers(s.period)[0].Sell
 	})
 }
-
-func firstSell(tiers []pricing.Tier) float64 { return tiers[0].Sell }
 
 // uncredited returns the charges, $, that net metering does not credit for exported
 // energy.

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -77,11 +78,7 @@ func (r *Rules) apply(t *Terms) error {
 	t.SettleRate, t.SettleRetail, t.FeedInRate = r.SurplusRate, r.SurplusRetail, r.FeedInRate
 	t.GridFee, t.GridFeePerKW = r.GridFee, r.GridFeePerKW
 	if r.Minimum != nil {
-		unit := r.MinimumUnit
-		if unit == "" {
-			unit = "month"
-		}
-		t.Minimum = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + unit}
+		t.Minimum = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + cmp.Or(r.MinimumUnit, "month")}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package bill
 
 import (
-	"math"
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -93,7 +92,7 @@ func (t *Terms) rollOver(months []Month, yearly bool) (due []float64, left float
 		due = append(due, m.apart()+credits.apply(owed))
 	}
 	if !yearly {
-		return due, credits.total()
+		return due, sumOf(credits.credits)
 	}
 	// A yearly minimum applies to the sum of the months.
 	for i, m := range months {
@@ -124,23 +123,13 @@ func (l *ledger) apply(owed float64) float64 {
 	return max(owed, 0)
 }
 
-func (l *ledger) total() float64 {
-	total := 0.0
-	for _, credit := range l.credits {
-		total += credit
-	}
-	return total
-}
-
 func perYear(c pricing.Charge) bool {
 	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
 }
 
 // topUp adds the difference between minimum charges and the amounts due.
 func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
-	total := 0.0
 	for i := range b.Months {
-		total += due[i]
 		if least := minimums[i]; !perYear(least) && least.Amount > 0 {
 			m := &b.Months[i]
 			amount := least.Amount
@@ -153,7 +142,7 @@ func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
 	}
 	if n := len(b.Months); n > 0 && perYear(minimums[n-1]) {
 		m := &b.Months[n-1]
-		m.Minimum = math.Max(minimums[n-1].Amount-total, 0)
+		m.Minimum = max(minimums[n-1].Amount-sumOf(due), 0)
 		b.Fixed += m.Minimum
 	}
 }

@@ -12,24 +12,17 @@ import (
 	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
-// Place is the location of a zipcode. City and county are empty for a prefix, as a prefix
-// has many.
+// Place is the location of a zipcode. Latitude and longitude are to about a kilometer, the
+// height is the mean of some 9 km around. City and county are empty for a prefix, as a
+// prefix has many. The height is unknown for a zipcode that has its county's coordinates.
 type Place struct {
+	climate.Place
 	City     string
-	County   string
-	State    string  // two letters
-	Timezone string  // IANA name
-	Lat, Lon float64 // degrees north and east, to about a kilometer
-	// Height is the mean height of some 9 km around, in m above the sea. It is unknown for
-	// a zipcode that has its county's coordinates.
-	Height      float64
-	HeightKnown bool
+	Timezone string // IANA name
 }
 
 // Climate returns the place for the choice of its weather.
-func (p *Place) Climate() *climate.Place {
-	return &climate.Place{Lat: p.Lat, Lon: p.Lon, State: p.State, County: p.County, Height: p.Height, HeightKnown: p.HeightKnown}
-}
+func (p *Place) Climate() *climate.Place { return &p.Place }
 
 // Utility is a utility with its reported data on residential customers.
 type Utility = facts.Utility
@@ -70,15 +63,8 @@ var known = sync.OnceValue(func() *facts.Facts {
 // a prefix it returns the most common time zone and the middle. It returns false if the
 // zipcode is malformed or unknown.
 func Locate(zipcode string) (Place, bool) {
-	code, ok := Normalize(zipcode)
-	if !ok {
-		return Place{}, false
-	}
-	z := find(code)
-	if z == nil {
-		return Place{}, false
-	}
-	return placeOf(z), true
+	area, ok := new(Checker).Area(zipcode)
+	return area.Place, ok
 }
 
 // find returns the facts of a normalized code, nil if the code is unknown.
@@ -98,10 +84,10 @@ func find(code string) *facts.Zip {
 func placeOf(z *facts.Zip) Place {
 	const hundredth = 100
 	f := known()
-	p := Place{
-		City: f.Cities[z.City], County: f.Counties[z.County].Name, State: f.Counties[z.County].State, Timezone: f.Zones[z.Zone],
-		Lat: float64(z.Lat) / hundredth, Lon: float64(z.Lon) / hundredth,
-	}
+	county := f.Counties[z.County]
+	p := Place{City: f.Cities[z.City], Timezone: f.Zones[z.Zone]}
+	p.State, p.County = county.State, county.Name
+	p.Lat, p.Lon = float64(z.Lat)/hundredth, float64(z.Lon)/hundredth
 	if z.Height != facts.UnknownHeight {
 		p.Height, p.HeightKnown = float64(z.Height), true
 	}

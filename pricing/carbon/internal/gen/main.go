@@ -3,14 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,19 +16,16 @@ import (
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
-func main() {
-	if err := run(filepath.Join(os.Getenv("GRIDHOOK_TESTDATA"), "data", "carbon"), "data.bin"); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
-func run(dir, name string) error {
-	hours, err := read(dir, "avert_2023_co2_lb_per_kwh.csv")
+const name = "data.bin"
+
+func run(dir string) error {
+	hours, err := pack.Table(filepath.Join(dir, "carbon", "avert_2023_co2_lb_per_kwh.csv"))
 	if err != nil {
 		return err
 	}
-	places, err := read(dir, "county_avert_region.csv")
+	places, err := pack.Table(filepath.Join(dir, "carbon", "county_avert_region.csv"))
 	if err != nil {
 		return err
 	}
@@ -47,18 +41,10 @@ func run(dir, name string) error {
 	return pack.Write(name, data)
 }
 
-func read(dir, name string) ([][]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // the directory is the operator's own
-	if err != nil {
-		return nil, err
-	}
-	return csv.NewReader(bytes.NewReader(text)).ReadAll()
-}
-
 // emissions returns the region of a column, in steps of 0.001 lb CO2.
 func emissions(rows [][]string, column int) (r carbon.Region, err error) {
-	var sums [12 * 24]float64
-	var counts [12 * 24]int
+	r.Code = rows[0][column]
+	var hours [12 * 24][]float64 // by month and hour of the day
 	for hour, row := range rows[1:] {
 		month, err1 := strconv.Atoi(row[0])
 		v, err2 := strconv.ParseFloat(row[column], 64)
@@ -66,37 +52,25 @@ func emissions(rows [][]string, column int) (r carbon.Region, err error) {
 			return r, err
 		}
 		i := (month-1)*24 + hour%24
-		sums[i] += v
-		counts[i]++
+		hours[i] = append(hours[i], v)
 	}
-	r.Code = rows[0][column]
-	for i, sum := range sums {
-		r.Means[i/24][i%24] = math.Round(1000*sum/float64(counts[i])) / 1000
+	var deviations []float64 // of all hours from the mean of their month and hour of the day
+	for i, values := range hours {
+		sum := 0.0
+		for _, v := range values {
+			sum += v
+		}
+		mean := sum / float64(len(values))
+		r.Means[i/24][i%24] = math.Round(1000*sum/float64(len(values))) / 1000
+		for _, v := range values {
+			deviations = append(deviations, math.Abs(v-mean))
+		}
 	}
-	deviations, err := deviate(rows, column, &sums, &counts)
+	slices.Sort(deviations)
 	for k := range r.Deviations {
-		if err == nil {
-			r.Deviations[k] = math.Round(1000*deviations[(k+1)*len(deviations)/len(r.Deviations)-1]) / 1000
-		}
+		r.Deviations[k] = math.Round(1000*deviations[(k+1)*len(deviations)/len(r.Deviations)-1]) / 1000
 	}
-	return r, err
-}
-
-// deviate returns the sorted distances of all hours from the mean of their month and hour
-// of the day.
-func deviate(rows [][]string, column int, sums *[12 * 24]float64, counts *[12 * 24]int) ([]float64, error) {
-	var all []float64
-	for hour, row := range rows[1:] {
-		month, err1 := strconv.Atoi(row[0])
-		v, err2 := strconv.ParseFloat(row[column], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
-		}
-		i := (month-1)*24 + hour%24
-		all = append(all, math.Abs(v-sums[i]/float64(counts[i])))
-	}
-	slices.Sort(all)
-	return all, nil
+	return r, nil
 }
 
 // counties returns each state with the region of most of its counties, and the counties of

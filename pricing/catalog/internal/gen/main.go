@@ -15,14 +15,10 @@ import (
 //go:embed sheets.json
 var written []byte
 
-func main() {
-	if err := run(filepath.Join(os.Getenv("GRIDHOOK_TESTDATA"), "data", "tariffs"), "plans.bin"); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
-func run(dir, name string) error {
+func run(data string) error {
+	dir := filepath.Join(data, "tariffs")
 	collection, err := os.ReadFile(filepath.Join(dir, "us_urdb_catalogue_cc0.ndjson")) //nolint:gosec,misspell // the directory is the operator's own; the collection's file has this name
 	if err != nil {
 		return err
@@ -40,5 +36,5 @@ func run(dir, name string) error {
 		return err
 	}
 	fmt.Printf("%d plans\n", len(lists.Checked)+len(lists.Sheets)+len(lists.US))
-	return pack.Write(name, lists)
+	return pack.Write("plans.bin", lists)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 // place is a zipcode with its climate zone and its share of the county's people.
@@ -15,7 +16,7 @@ type place struct {
 }
 
 func readPlaces(name string, zones map[string]string, people map[string]float64) ([]place, error) {
-	rows, err := readTable(name)
+	rows, err := pack.Table(name)
 	if err != nil {
 		return nil, err
 	}

@@ -41,12 +41,7 @@ type station struct {
 	zone            string
 }
 
-func main() {
-	if err := run(filepath.Join(os.Getenv("GRIDHOOK_TESTDATA"), "data")); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
 func run(dir string) error {
 	stations, err := readStations(filepath.Join(dir, "weather", "tmy3", "index.ndjson"))
@@ -129,7 +124,7 @@ func readStations(name string) (list []station, err error) {
 
 // readZones returns the climate zone and the population of counties, by zone.Key.
 func readZones(name string) (zones map[string]string, people map[string]float64, err error) {
-	rows, err := readTable(name)
+	rows, err := pack.Table(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,14 +135,6 @@ func readZones(name string) (zones map[string]string, people map[string]float64,
 		people[key], _ = strconv.ParseFloat(row[5], 64) // 0 if the source has no count
 	}
 	return zones, people, nil
-}
-
-func readTable(name string) ([][]string, error) {
-	text, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
-	if err != nil {
-		return nil, err
-	}
-	return csv.NewReader(bytes.NewReader(text)).ReadAll()
 }
 
 // zoneTable writes the counties of each zone: a line for each state and zone.

@@ -5,26 +5,17 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
-func main() {
-	if err := run(os.Getenv("GRIDHOOK_TESTDATA")); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
 const name = "facts.bin"
 
-func run(dir string) error {
-	if dir == "" {
-		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/geo")
-	}
-	f, err := compile.Facts(os.DirFS(filepath.Join(dir, "data")))
+func run(data string) error {
+	f, err := compile.Facts(os.DirFS(data))
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,35 @@ package pack
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 )
+
+// Main runs a generator with the directory data of GRIDHOOK_TESTDATA. It exits with 1 on an
+// error.
+func Main(run func(data string) error) {
+	err := errors.New("set GRIDHOOK_TESTDATA to the directory that has data")
+	if dir := os.Getenv("GRIDHOOK_TESTDATA"); dir != "" {
+		err = run(filepath.Join(dir, "data"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// Table reads the rows of a CSV file. The first row is its header.
+func Table(name string) ([][]string, error) {
+	text, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
+	if err != nil {
+		return nil, err
+	}
+	return csv.NewReader(bytes.NewReader(text)).ReadAll()
+}
 
 // Encode returns the packed form of a value. It is the same for equal values if they have no
 // maps.

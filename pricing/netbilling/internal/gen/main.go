@@ -40,20 +40,14 @@ var files = []struct {
 	{"nbt_sdge_2022acc.json", []string{"NBT23", "NBT24"}},
 }
 
-func main() {
-	if err := run(os.Getenv("GRIDHOOK_TESTDATA"), "values.bin"); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
-func run(dir, name string) error {
-	if dir == "" {
-		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data/export")
-	}
+const name = "values.bin"
+
+func run(data string) error {
 	var tables []form.Table
 	for _, f := range files {
-		text, err := os.ReadFile(filepath.Join(dir, "data", "export", f.name)) //nolint:gosec // the directory is the operator's own
+		text, err := os.ReadFile(filepath.Join(data, "export", f.name)) //nolint:gosec // the directory is the operator's own
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,22 +31,12 @@ var cities = []struct {
 // describe apartments with a lower use at midday, but homes with solar are houses.
 var day = [24]float64{533, 483, 456, 459, 505, 611, 871, 1027, 1080, 1204, 1247, 1249, 1224, 1210, 1208, 1245, 1350, 1460, 1413, 1335, 1252, 1083, 842, 653}
 
-func main() {
-	if err := run(os.Getenv("GRIDHOOK_TESTDATA"), "load.bin"); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { pack.Main(run) }
 
-func run(dir, name string) error {
-	if dir == "" {
-		return fmt.Errorf("set GRIDHOOK_TESTDATA to the directory that has data")
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "data", "residential_load_shape_8760.csv")) //nolint:gosec // the directory is the operator's own
-	if err != nil {
-		return err
-	}
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+const name = "load.bin"
+
+func run(data string) error {
+	rows, err := pack.Table(filepath.Join(data, "residential_load_shape_8760.csv"))
 	if err != nil {
 		return err
 	}
@@ -73,12 +61,7 @@ func run(dir, name string) error {
 
 // means returns the means of the year by month and hour of the day.
 func means(rows [][]string, column string) (shape [12 * 24]float64, err error) {
-	index := -1
-	for i, heading := range rows[0] {
-		if heading == column {
-			index = i
-		}
-	}
+	index := slices.Index(rows[0], column)
 	if index < 0 || len(rows) != 8761 {
 		return shape, fmt.Errorf("%s: column %d of %d rows", column, index, len(rows))
 	}

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/facts"
 )
@@ -31,43 +30,8 @@ func Facts(files fs.FS) (*facts.Facts, error) {
 			return nil, fmt.Errorf("compile: %w", err)
 		}
 	}
-	f := j.facts()
-	return f, Check(f)
+	return j.facts(), nil
 }
-
-// Check checks the order of the zipcodes and all indexes against their tables.
-func Check(f *facts.Facts) error {
-	for i, set := range f.Territories {
-		if i >= len(f.Shares) || len(f.Shares[i]) != len(set) {
-			return fmt.Errorf("compile: territory %d has no shares", i)
-		}
-		for _, u := range set {
-			if !within(u, len(f.Utilities)) {
-				return fmt.Errorf("compile: no utility %d", u)
-			}
-		}
-	}
-	if err := checkRows(f, f.Zips); err != nil {
-		return err
-	}
-	return checkRows(f, f.Prefixes)
-}
-
-func checkRows(f *facts.Facts, rows []facts.Zip) error {
-	previous := -1
-	for i := range rows {
-		z := &rows[i]
-		if z.Code <= previous || !within(z.City, len(f.Cities)) || !within(z.County, len(f.Counties)) ||
-			!within(z.Zone, len(f.Zones)) || !within(z.Territory, len(f.Territories)) ||
-			!within(z.Market, len(f.Markets)) {
-			return fmt.Errorf("compile: zipcode %05d is out of order or points outside a table", z.Code)
-		}
-		previous = z.Code
-	}
-	return nil
-}
-
-func within(i, n int) bool { return i >= 0 && i < n }
 
 // join builds the tables during its pass through the zipcodes.
 type join struct {
@@ -76,7 +40,8 @@ type join struct {
 
 	zones, cities, markets, utilities index[string]
 	counties                          index[facts.County]
-	sets                              index[string]
+	sets                              index[string] // of utilities with their shares, as text
+	utilitySets, shareSets            [][]int       // by index of sets
 	zips, prefixes                    []facts.Zip
 	served                            map[int][]served // by zipcode
 }
@@ -104,11 +69,15 @@ func (j *join) add(p place) error {
 
 // territory returns the index of a set of utilities with their shares.
 func (j *join) territory(all []served) int {
-	numbers := make([]string, len(all))
-	for i, s := range all {
-		numbers[i] = fmt.Sprintf("%d:%d", j.utilities.of(s.id), s.percent)
+	set, shares := []int{}, []int{}
+	for _, s := range all {
+		set, shares = append(set, j.utilities.of(s.id)), append(shares, s.percent)
 	}
-	return j.sets.of(strings.Join(numbers, " "))
+	i := j.sets.of(fmt.Sprint(set, shares))
+	if i == len(j.utilitySets) {
+		j.utilitySets, j.shareSets = append(j.utilitySets, set), append(j.shareSets, shares)
+	}
+	return i
 }
 
 // market returns the market of the first utility with a known market.
@@ -123,7 +92,7 @@ func (j *join) market(served []served, state string) string {
 
 func (j *join) facts() *facts.Facts {
 	j.addPrefixes()
-	f := &facts.Facts{Zips: j.zips, Prefixes: j.prefixes}
+	f := &facts.Facts{Zips: j.zips, Prefixes: j.prefixes, Territories: j.utilitySets, Shares: j.shareSets}
 	f.Zones, f.Cities, f.Counties = j.zones.values, j.cities.values, j.counties.values
 	for _, name := range j.markets.values {
 		f.Markets = append(f.Markets, facts.Market{Name: name, Programs: j.register.programs.ByMarket[name]})
@@ -134,16 +103,6 @@ func (j *join) facts() *facts.Facts {
 			u.EIAID, _ = strconv.Atoi(id) // a number without a name is still a fact
 		}
 		f.Utilities = append(f.Utilities, u)
-	}
-	for _, numbers := range j.sets.values {
-		set, shares := []int{}, []int{}
-		for pair := range strings.FieldsSeq(numbers) {
-			number, percent, _ := strings.Cut(pair, ":")
-			u, _ := strconv.Atoi(number) // both were written from numbers above
-			share, _ := strconv.Atoi(percent)
-			set, shares = append(set, u), append(shares, share)
-		}
-		f.Territories, f.Shares = append(f.Territories, set), append(f.Shares, shares)
 	}
 	return f
 }

@@ -113,27 +113,36 @@ func TestFacts_EmbeddedCurrent(t *testing.T) {
 	}
 }
 
-func TestCheck_Damaged(t *testing.T) {
-	good := facts.Zip{Code: 1}
-	for name, zips := range map[string][]facts.Zip{
-		"order":     {{Code: 2}, good},
-		"twice":     {good, good},
-		"city":      {{Code: 1, City: 2}},
-		"county":    {{Code: 1, County: -1}},
-		"zone":      {{Code: 1, Zone: 9}},
-		"territory": {{Code: 1, Territory: 2}},
-		"market":    {{Code: 1, Market: 2}},
-	} {
-		f := facts.Facts{
-			Zones: []string{"America/Chicago"}, Cities: []string{"A", "B"}, Counties: []facts.County{{State: "IL", Name: "Cook"}},
-			Markets: []facts.Market{{}, {Name: "PJM"}}, Utilities: []facts.Utility{{EIAID: 4110, Name: "ComEd"}},
-			Territories: [][]int{{}, {0}}, Shares: [][]int{{}, {100}}, Zips: []facts.Zip{good},
+// TestFacts_EmbeddedIndexes checks the order of the zipcodes and all indexes against their
+// tables.
+func TestFacts_EmbeddedIndexes(t *testing.T) {
+	packed, err := os.ReadFile("../../../facts.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := embedded.Decode[facts.Facts]("facts.bin", packed)
+	within := func(i, n int) bool { return i >= 0 && i < n }
+	if len(f.Shares) != len(f.Territories) {
+		t.Fatalf("%d territories, %d shares", len(f.Territories), len(f.Shares))
+	}
+	for i, set := range f.Territories {
+		if len(f.Shares[i]) != len(set) {
+			t.Errorf("territory %d has %d shares of %d utilities", i, len(f.Shares[i]), len(set))
 		}
-		if err := compile.Check(&f); err != nil {
-			t.Fatal(err)
+		for _, u := range set {
+			if !within(u, len(f.Utilities)) {
+				t.Errorf("territory %d: no utility %d", i, u)
+			}
 		}
-		if f.Zips = zips; compile.Check(&f) == nil {
-			t.Errorf("%s: accepted", name)
+	}
+	for _, rows := range [][]facts.Zip{f.Zips, f.Prefixes} {
+		previous := -1
+		for _, z := range rows {
+			if z.Code <= previous || !within(z.City, len(f.Cities)) || !within(z.County, len(f.Counties)) ||
+				!within(z.Zone, len(f.Zones)) || !within(z.Territory, len(f.Territories)) || !within(z.Market, len(f.Markets)) {
+				t.Errorf("%05d is out of order or points outside a table", z.Code)
+			}
+			previous = z.Code
 		}
 	}
 }

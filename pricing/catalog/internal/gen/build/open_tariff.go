@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -79,7 +80,7 @@ func (e *entry) plan() (p Plan, err error) {
 		return p, fmt.Errorf("eia_id: %w", err)
 	}
 	if daily := e.Tariff.Supply.Daily; daily != 0 {
-		p.FixedCharge = Charge{Amount: daily, Unit: "$/day"}
+		p.FixedCharge = pricing.Charge{Amount: daily, Unit: "$/day"}
 	}
 	weekday, weekend, err := e.days(&p)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -110,12 +111,12 @@ func (c *component) version() Plan {
 		EffectiveFrom: c.Effective, SourceDate: c.Effective, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26",
 	}
 	if daily, _ := c.Fixed["tier_3"].(float64); daily != 0 {
-		p.FixedCharge = Charge{Amount: daily, Unit: "$/day"}
+		p.FixedCharge = pricing.Charge{Amount: daily, Unit: "$/day"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Adders)) {
 		name := strings.ReplaceAll(key, "_", " ")
 		if rate := c.Adders[key]; rate != 0 {
-			p.Riders = append(p.Riders, Rider{Name: name, Rate: rate, Uncredited: unbypassable[name]})
+			p.Riders = append(p.Riders, pricing.Rider{Name: name, Rate: rate, Uncredited: unbypassable[name]})
 		}
 	}
 	for _, season := range []string{"winter", "summer"} {

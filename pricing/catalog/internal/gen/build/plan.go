@@ -1,6 +1,9 @@
 package build
 
-import "github.com/gridhook/gridhook/pricing/catalog"
+import (
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
+)
 
 // Plan is a residential rate plan before its conversion to a rate of the database. All
 // rates are totals of generation and delivery, in $/kWh. Riders, if any, are added to the
@@ -11,7 +14,7 @@ type Plan struct {
 	EffectiveFrom string // first day in force; empty if the source has none
 	SourceDate    string // day of the newest source
 	Newer         string // ID of a plan of the same schedule with a newer source
-	FixedCharge   Charge
+	FixedCharge   pricing.Charge
 	Periods       []Period
 	Seasons       []Season // each month is in exactly one season
 
@@ -23,7 +26,7 @@ type Plan struct {
 	// urdb.Parse.
 	ExportRules  string
 	ExportValues string
-	Riders       []Rider
+	Riders       []pricing.Rider
 	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
 	// to it.
 	Baseline []float64
@@ -36,26 +39,12 @@ type Plan struct {
 	Earlier []Plan
 }
 
-// Charge is an amount in dollars due per Unit.
-type Charge struct {
-	Amount float64
-	Unit   string
-}
-
 // Period is a named price.
 type Period struct {
 	Name string
 	Rate float64 // $/kWh
 	// BaselineCredit is subtracted from the rate up to the baseline allowance, $/kWh.
 	BaselineCredit float64
-}
-
-// Rider is a named adder, $/kWh.
-type Rider struct {
-	Name string
-	Rate float64
-	// Uncredited riders are not credited by net metering.
-	Uncredited bool
 }
 
 // Season holds the names of the periods of its months, by hour of the local day.

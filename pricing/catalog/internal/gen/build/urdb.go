@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -64,7 +65,7 @@ func (p Plan) URDB() ([]byte, error) {
 // urdb returns one version.
 func (p Plan) urdb() urdbRate {
 	rate := urdbRate{
-		Label:                 p.URDBLabel,
+		Label:                 cmp.Or(p.URDBLabel, p.ID),
 		Utility:               p.Utility,
 		EIAID:                 p.EIAID,
 		Name:                  p.Name,
@@ -82,9 +83,6 @@ func (p Plan) urdb() urdbRate {
 		Caveat:                p.Caveat,
 		SourceDate:            p.SourceDate,
 		Newer:                 p.Newer,
-	}
-	if rate.Label == "" {
-		rate.Label = p.ID
 	}
 	for _, r := range p.Riders {
 		rate.Riders = append(rate.Riders, urdbRider{Name: r.Name, Rate: r.Rate, Credited: !r.Uncredited})

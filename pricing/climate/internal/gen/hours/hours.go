@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -66,13 +67,11 @@ func Encode(y *form.Year) ([]byte, error) {
 	}
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err == nil {
+		_, err = w.Write(plain)
+		err = errors.Join(err, w.Close())
+	}
 	if err != nil {
-		return nil, fmt.Errorf("form: %w", err)
-	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, fmt.Errorf("form: %w", err)
-	}
-	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("form: %w", err)
 	}
 	return packed.Bytes(), nil

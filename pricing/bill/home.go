@@ -56,11 +56,8 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	b.Sun = sun
 	h.caveatLoad(b, &r)
 	b.Caveats = append(b.Caveats, caveats...)
-	if m.SendsOut() {
-		if h.Solar != nil && h.Solar.Regime.Name != "" {
-			regime := h.Solar.Regime.On(b.Months[0].Start)
-			b.Regime = &regime
-		}
+	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
+		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
 	}
 	return b, nil
 }

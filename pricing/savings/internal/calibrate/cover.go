@@ -130,10 +130,9 @@ func afternoon(summerPeak, summer, winterPeak, winter float64) func(bool, bool, 
 type coverage struct{ below, in, above int }
 
 func cover(p place, location *time.Location, tariffs []tariff, draws int, r *rand.Rand) (c coverage, err error) {
-	january := 1
 	in := savings.Input{
 		HomeID: "home", Location: location, Today: pricing.Date{Year: 2026, Month: time.January, Day: 1},
-		Request: savings.Request{Type: savings.Annual, Start: savings.Start{Month: &january}, Months: []int{1, 4, 7, 10}},
+		Request: savings.Request{Type: savings.Annual, Start: savings.Start{Month: new(1)}, Months: []int{1, 4, 7, 10}},
 	}
 	places := map[*climate.Year]*savings.Place{}
 	for range draws {

@@ -57,8 +57,7 @@ func truth(r *rand.Rand, d savings.Device) savings.Device {
 	d.CoolingRate *= off(doubtRate)
 	e := &d.Equipment
 	e.CapacityKw = 10.55 * off(doubtCapacity)
-	gains := 0.0845 * 10.55 * off(doubtGains)
-	e.InternalGainsKw = &gains
+	e.InternalGainsKw = new(0.0845 * 10.55 * off(doubtGains))
 	e.SEER2, e.HSPF2 = 14.3*off(doubtEfficiency), 7.5*off(doubtEfficiency)
 	return d
 }

@@ -160,8 +160,7 @@ func printSetbacks(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		hold := 72.0
-		coolHeld, heatHeld, err := r.energy(savings.Setback, &hold)
+		coolHeld, heatHeld, err := r.energy(savings.Setback, new(72.0))
 		if err != nil {
 			return err
 		}
@@ -193,11 +192,10 @@ func newReference(p *publishedHouse) (*reference, error) {
 
 // energy estimates cooling alone and heating alone, with the same price at all hours.
 func (r *reference) energy(what savings.Comparison, hold *float64) (cool, heat *savings.Result, err error) {
-	january := 1
 	r.in.Devices = []savings.Device{r.device}
 	for mode, result := range map[savings.Mode]**savings.Result{savings.Cool: &cool, savings.Heat: &heat} {
 		r.in.Request = savings.Request{
-			Type: savings.Annual, Start: savings.Start{Month: &january}, Comparison: what, Mode: &mode, TargetTemp: hold,
+			Type: savings.Annual, Start: savings.Start{Month: new(1)}, Comparison: what, Mode: &mode, TargetTemp: hold,
 		}
 		if *result, err = savings.Estimate(r.in); err != nil {
 			return nil, nil, err

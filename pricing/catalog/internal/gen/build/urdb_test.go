@@ -58,7 +58,7 @@ func TestPlans_URDBMatchesSeasons(t *testing.T) {
 			if info.Name != plan.Name || info.Utility != plan.Utility || info.EIAID != plan.EIAID || info.Source != plan.Source {
 				t.Errorf("got %+v", info)
 			}
-			if info.EffectiveFrom.String() != plan.EffectiveFrom || info.FixedCharge != pricing.Charge(plan.FixedCharge) {
+			if info.EffectiveFrom.String() != plan.EffectiveFrom || info.FixedCharge != plan.FixedCharge {
 				t.Errorf("got %v and %+v", info.EffectiveFrom, info.FixedCharge)
 			}
 			for month := time.January; month <= time.December; month++ {

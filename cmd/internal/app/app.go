@@ -280,7 +280,7 @@ func (a *App) followState(ctx context.Context) error {
 // 7 days.
 const maxReplays = 10_000
 
-// limits returns the limits of each organization. jetstream.Retentions lists them.
+// limits returns the limits of each organization. The operator's guide lists them.
 func (a *App) limits() []storage.Limit {
 	l := &a.Limits
 	limits := []storage.Limit{

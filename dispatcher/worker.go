@@ -21,6 +21,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/tracing"
 	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -203,13 +204,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(w.opt.DrainTimeout)
-		defer t.Stop()
-		select {
-		case <-t.C:
+		if periodic.Sleep(hard, w.opt.DrainTimeout); hard.Err() == nil {
 			w.Log.Warn("drain timeout reached, requeuing undelivered messages")
 			cancel()
-		case <-hard.Done():
 		}
 	})
 	defer stop()
@@ -221,7 +218,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	followers.Go(func() error {
 		return w.Bus.FollowWalks(failed, w.Now().Add(-events.LongestRetry), w.walks, func() { close(current) })
 	})
-	followers.Go(func() error { return w.sweep(failed) })
+	followers.Go(func() error {
+		return periodic.Run(failed, sweepEvery, w.Log, "drop deleted endpoints", w.sweep)
+	})
 	taking, halt := context.WithCancel(ctx)
 	defer halt()
 	defer context.AfterFunc(failed, halt)()
@@ -261,19 +260,6 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 // sweepEvery is the interval between sweeps of deleted endpoints.
 const sweepEvery = 10 * time.Second
 
-// sweep drops deleted endpoints until ctx ends. So their secrets leave the memory, and
-// their breakers are no longer reported.
-func (w *Worker) sweep(ctx context.Context) error {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if err := w.view(w.targets.Sweep); err != nil {
-				w.Log.Warn("endpoint sweep failed", "error", err)
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
+// sweep drops deleted endpoints. So their secrets leave the memory, and their breakers are
+// no longer reported.
+func (w *Worker) sweep(context.Context) error { return w.view(w.targets.Sweep) }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // Limits of the search for stalled walks.
@@ -61,18 +62,7 @@ func New(walks events.Walks, bus Bus, log *slog.Logger, r prometheus.Registerer,
 
 // Run searches at intervals until ctx ends.
 func (r *Resumer) Run(ctx context.Context) error {
-	tick := time.NewTicker(resumeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			if err := r.look(ctx); err != nil && ctx.Err() == nil {
-				r.log.Warn("search for stalled walks failed, retrying", "error", err)
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, resumeEvery, r.log, "resume stalled walks", r.look)
 }
 
 // look resumes stalled walks. After an error the next look continues with the next walk,

@@ -188,21 +188,15 @@ func guarded[T any](ctx context.Context, v T, taken events.Taken, handle Handler
 
 // keepAlive tells the server that a message is still in progress, until stop is called.
 func keepAlive(m jetstream.Msg) (stop func()) {
-	done := make(chan struct{})
+	const every = ackWait / 3
+	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(ackWait / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				_ = m.InProgress() // a lost signal is repeated at the next tick
-			case <-done:
-				return
-			}
+		for periodic.Sleep(ctx, every); ctx.Err() == nil; periodic.Sleep(ctx, every) {
+			_ = m.InProgress() // a lost signal is repeated the next time
 		}
 	})
-	return func() { close(done); wg.Wait() }
+	return func() { cancel(); wg.Wait() }
 }
 
 // fromJSON decodes a message's body.

@@ -19,7 +19,7 @@ import (
 func TestPark_GiveUpAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 500
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
 		w.endpoint("ep", patience(0))
 		w.homes(560 * events.SliceHomes)
 		w.neighbor(homes)
@@ -159,7 +159,7 @@ func TestRecord_LongReasons(t *testing.T) {
 // A worker that stops leaves the slices that wait for a slow endpoint to other workers.
 func TestStop_SlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
 		w.homes(24 * events.SliceHomes)
 		w.endpoint("ep")
 		// All responses come at the same moments. Otherwise a slice may have one every few

@@ -93,7 +93,7 @@ func TestTurns_FullQueue(t *testing.T) {
 // A slice for many endpoints takes as many slots as its requests in flight need.
 func TestTurns_ManyEndpoints(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
 		const homes, endpoints = 4 * events.SliceHomes, 40
 		w.homes(homes)
 		for i := range endpoints {

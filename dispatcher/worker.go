@@ -82,20 +82,20 @@ type Deps struct {
 	Sender *send.Sender
 }
 
-// Options configure a worker.
+// Options configure a worker. Package config has their defaults.
 type Options struct {
-	// Slices is the maximum number of slices walked at once, default 16. One organization
-	// has half of them at most. A slice counts once for each 16 endpoints.
+	// Slices is the maximum number of slices walked at once. One organization has half
+	// of them at most. A slice counts once for each 16 endpoints.
 	Slices int
-	// Concurrency is the maximum number of requests in flight, default 1024. Hanging
-	// requests and retries count.
+	// Concurrency is the maximum number of requests in flight. Hanging requests and
+	// retries count.
 	Concurrency int
 	// EndpointConcurrency is the maximum number of requests in flight to one endpoint
-	// from this worker, default 64. An endpoint without a good response yet has an
-	// eighth.
+	// from this worker, at most Concurrency. An endpoint without a good response yet has
+	// an eighth.
 	EndpointConcurrency int
-	// DrainTimeout is the time in which a stopping worker finishes its messages, default
-	// 30 s. The worker then requeues the remaining messages.
+	// DrainTimeout is the time in which a stopping worker finishes its messages. The
+	// worker then requeues the remaining messages.
 	DrainTimeout time.Duration
 	// AllowPrivate allows webhooks to http, any port, and loopback or private addresses.
 	AllowPrivate bool
@@ -113,22 +113,6 @@ type Options struct {
 // Guard returns the destination guard of the options.
 func (o Options) Guard() send.Guard {
 	return send.Guard{AllowPrivate: o.AllowPrivate, Allowed: o.Allowed}
-}
-
-func (o Options) withDefaults() Options {
-	set := func(field *int, value int) {
-		if *field <= 0 {
-			*field = value
-		}
-	}
-	set(&o.Slices, 16)
-	set(&o.Concurrency, 1024)
-	set(&o.EndpointConcurrency, 64)
-	o.EndpointConcurrency = min(o.EndpointConcurrency, o.Concurrency)
-	if o.DrainTimeout <= 0 {
-		o.DrainTimeout = 30 * time.Second
-	}
-	return o
 }
 
 // maxPerSlice limits the requests of one slice, so that several slices share an endpoint.
@@ -165,7 +149,7 @@ type Worker struct {
 
 // New returns a worker. Run starts it.
 func New(d Deps, o Options) *Worker {
-	o = o.withDefaults()
+	o.EndpointConcurrency = min(o.EndpointConcurrency, o.Concurrency)
 	if d.Jitter == nil {
 		d.Jitter = rand.Float64
 	}

@@ -72,7 +72,7 @@ func (w *Worker) slots(org string) int {
 
 // walkSlice performs the steps of a slice.
 func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Taken) error {
-	if done, err := w.alreadyDone(ctx, s, taken); done || err != nil {
+	if done, err := w.done(ctx, s, taken.Redelivered || s.Resumed); done || err != nil {
 		return err
 	}
 	w.metrics.slicesInFlight.Inc()
@@ -84,7 +84,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err != nil {
 		return err
 	}
-	if done, err := w.doneMeanwhile(ctx, s, taken); done || err != nil {
+	if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {
 		return err
 	}
 	if !to.parkUntil.IsZero() {
@@ -124,22 +124,14 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	return w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})
 }
 
-// alreadyDone reports whether a redelivered or resumed slice has a receipt. A slice with a
-// receipt is not repeated.
-func (w *Worker) alreadyDone(ctx context.Context, s *events.Slice, taken events.Taken) (bool, error) {
-	if !taken.Redelivered && !s.Resumed {
-		return false, nil
-	}
-	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())
-}
-
 // longWait is a wait after which another worker may have processed a slice, because this
 // one could not show NATS that it was alive.
 const longWait = 3 * time.Second
 
-// doneMeanwhile reports whether a slice that has waited for long has a receipt.
-func (w *Worker) doneMeanwhile(ctx context.Context, s *events.Slice, taken events.Taken) (bool, error) {
-	if w.Now().Sub(taken.At) < longWait {
+// done reports whether a slice that another worker may have processed has a receipt. Such
+// a slice is not repeated.
+func (w *Worker) done(ctx context.Context, s *events.Slice, maybe bool) (bool, error) {
+	if !maybe {
 		return false, nil
 	}
 	return w.Bus.HasReceipt(ctx, s.Trigger.OrganizationID, s.Trigger.ID, s.Key())

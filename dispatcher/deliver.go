@@ -221,24 +221,16 @@ func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err er
 }
 
 // inOrder returns the jobs of a request that no newer trigger supersedes. It concludes
-// the superseded jobs.
-func (w *Worker) inOrder(r *request) (left []int) {
-	for n, i := range r.jobs {
+// the superseded jobs. It moves the others together: the lane does not use its part of
+// the jobs again.
+func (w *Worker) inOrder(r *request) []int {
+	return slices.DeleteFunc(r.jobs, func(i int) bool {
 		by := w.supersededBy(&r.all[i])
-		switch {
-		case by != "":
-			if left == nil {
-				left = append(make([]int, 0, len(r.jobs)), r.jobs[:n]...) // r.jobs belongs to the lane
-			}
+		if by != "" {
 			r.results[i] = result{delivery: r.all[i].superseded(by, w.Store.Now())}
-		case left != nil:
-			left = append(left, i)
 		}
-	}
-	if left == nil {
-		return r.jobs
-	}
-	return left
+		return by != ""
+	})
 }
 
 // attempt is an attempt as its messages see it.

@@ -97,42 +97,36 @@ func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) 
 
 // retryJobs recreates the same messages from the content of the retry.
 func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {
-	t := &r.Trigger
-	if t.Change != nil {
-		return retryNotifications(r, to), nil
-	}
 	curves := make([]*signals.Curve, len(r.Curves))
 	for i := range r.Curves {
 		var err error
-		if curves[i], err = r.Curves[i].Curve(t.Window()); err != nil {
+		if curves[i], err = r.Curves[i].Curve(r.Trigger.Window()); err != nil {
 			return nil, err
 		}
 	}
 	jobs := make([]job, len(r.Homes))
-	for i, h := range r.Homes {
-		if h.Curve < 0 || h.Curve >= len(curves) {
-			return nil, fmt.Errorf("home %q of the retry refers to curve %d of %d", h.HomeID, h.Curve, len(curves))
+	for i := range r.Homes {
+		m, err := retryMessage(r, to, &r.Homes[i], curves)
+		if err != nil {
+			return nil, err
 		}
-		signal := signals.Signal{HomeID: h.HomeID, Curve: curves[h.Curve], Revision: h.Revision}
 		jobs[i] = job{
-			Message: webhook.NewMessage(t, to.ID, signal, r.Format), target: to, attempt: r.Attempt, round: r.Round,
-			place: walks.Place{Trigger: t, Slice: r.Slice, Late: true},
+			Message: m, target: to, attempt: r.Attempt, round: r.Round, place: walks.Place{Trigger: &r.Trigger, Slice: r.Slice, Late: true},
 		}
 	}
 	return jobs, nil
 }
 
-// retryNotifications recreates the notifications of a retry.
-func retryNotifications(r *events.Retry, to *target.Target) []job {
-	t := &r.Trigger
-	jobs := make([]job, len(r.Homes))
-	for i, h := range r.Homes {
-		jobs[i] = job{
-			Message: webhook.NewNotification(t, h.HomeID, to.ID, h.Targets), target: to, attempt: r.Attempt, round: r.Round,
-			place: walks.Place{Trigger: t, Slice: r.Slice, Late: true},
-		}
+// retryMessage recreates the message of a home. A notification has no curve.
+func retryMessage(r *events.Retry, to *target.Target, h *events.RetryHome, curves []*signals.Curve) (webhook.Message, error) {
+	switch {
+	case r.Trigger.Change != nil:
+		return webhook.NewNotification(&r.Trigger, h.HomeID, to.ID, h.Targets), nil
+	case h.Curve < 0 || h.Curve >= len(curves):
+		return webhook.Message{}, fmt.Errorf("home %q of the retry refers to curve %d of %d", h.HomeID, h.Curve, len(curves))
 	}
-	return jobs
+	signal := signals.Signal{HomeID: h.HomeID, Curve: curves[h.Curve], Revision: h.Revision}
+	return webhook.NewMessage(&r.Trigger, to.ID, signal, r.Format), nil
 }
 
 // abandoned returns the outcomes of a retry without a usable endpoint.

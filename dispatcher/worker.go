@@ -143,7 +143,7 @@ type Worker struct {
 	turns   *gate.Turns
 	// positions is held while the position of a walk is published.
 	positions sync.Mutex
-	channels  *channel.Handler
+	channels  *channel.Sender
 	attempts  atomic.Uint64
 }
 
@@ -163,16 +163,11 @@ func New(d Deps, o Options) *Worker {
 		Concurrency: o.Concurrency, EndpointConcurrency: o.EndpointConcurrency, SlowSlices: o.slowSlices(), Now: d.Now, Jitter: d.Jitter,
 	})
 	targets := target.NewRegistry(d.Vault, g, d.Now)
-	w := &Worker{
-		Deps: d, opt: o, gate: g, targets: targets,
+	return &Worker{
+		Deps: d, opt: o, gate: g, targets: targets, channels: channel.New(d.Vault, d.Sender, o.Mail),
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
 		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices, max(1, o.Slices/2)),
 	}
-	w.channels = &channel.Handler{
-		Sender: channel.New(d.Vault, d.Sender, o.Mail), Store: d.Store, Tasks: d.Bus, Persist: w.persist,
-		Log: d.Log, Now: d.Now, Jitter: d.Jitter, Attempts: w.metrics.channels,
-	}
-	return w
 }
 
 // OpenBreakers lists the worker's breakers that are not closed.
@@ -236,7 +231,7 @@ func (w *Worker) consume(ctx, taking context.Context) error {
 		return w.Bus.ConsumeTasks(ctx, taking, events.TaskNotice, noticeSlots, w.handleNoticeTask)
 	})
 	group.Go(func() error {
-		return w.Bus.ConsumeTasks(ctx, taking, events.TaskChannel, channel.Slots, w.channels.Handle)
+		return w.Bus.ConsumeTasks(ctx, taking, events.TaskChannel, channelSlots, w.handleChannelTask)
 	})
 	return group.Wait()
 }

@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
@@ -39,22 +40,25 @@ const (
 
 // newMetrics registers the metrics. down counts the endpoints that are down.
 func newMetrics(r prometheus.Registerer, down func() int) *metrics {
+	f := promauto.With(r)
 	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
+		return f.NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
 	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
+		return f.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
-	m := &metrics{
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints whose breaker is open at this worker.",
+	}, func() float64 { return float64(down()) })
+	ends := []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed}
+	return &metrics{
 		triggers:    counter("triggers_started_total", "Triggers whose walk this worker started."),
 		homesWalked: counter("homes_walked_total", "Homes that this worker walked."),
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "deliveries_total", Help: "Delivery outcomes by outcome, one for each home, endpoint and attempt.",
-		}, []string{"outcome"}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "attempts_total", Help: "Webhook requests by class of response.",
-		}, []string{"class"}),
-		attemptSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+		deliveries:  counters(f, "deliveries_total", "Delivery outcomes by outcome, one for each home, endpoint and attempt.", "outcome", events.Outcomes()),
+		attempts: counters(f, "attempts_total", "Webhook requests by class of response.", "class", []string{
+			classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken,
+		}),
+		attemptSeconds: f.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "gridhook", Name: "attempt_duration_seconds", Help: "Duration of webhook requests, response included, in seconds.",
 			Buckets:                     []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
@@ -64,31 +68,20 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		homesFailed:      counter("homes_failed_total", "Homes without a signal because a stored record does not decode or pricing failed."),
 		failures:         counter("messages_failed_total", "Failures of slices and retries by themselves, not because the store or NATS was unavailable."),
 		deadLetters:      counter("dead_letters_total", "Slices and retries that failed each time and became dead letters."),
-		notices: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "notice_attempts_total", Help: "Attempts to send a notice to an endpoint, by outcome.",
-		}, []string{"outcome"}),
-		channels: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "gridhook", Name: "channel_attempts_total", Help: "Attempts to send a notice to a notification channel, by outcome.",
-		}, []string{"outcome"}),
-		inFlight:       gauge("attempts_in_flight", "Webhook requests in flight."),
-		slicesInFlight: gauge("slices_in_flight", "Slices in progress."),
+		notices:          counters(f, "notice_attempts_total", "Attempts to send a notice to an endpoint, by outcome.", "outcome", ends),
+		channels:         counters(f, "channel_attempts_total", "Attempts to send a notice to a notification channel, by outcome.", "outcome", ends),
+		inFlight:         gauge("attempts_in_flight", "Webhook requests in flight."),
+		slicesInFlight:   gauge("slices_in_flight", "Slices in progress."),
 	}
-	r.MustRegister(m.triggers, m.homesWalked, m.deliveries, m.attempts, m.attemptSeconds,
-		m.retriesScheduled, m.walksParked, m.homesFailed, m.failures, m.deadLetters, m.notices, m.channels, m.inFlight, m.slicesInFlight)
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: "gridhook", Name: "endpoints_down", Help: "Endpoints whose breaker is open at this worker.",
-	}, func() float64 { return float64(down()) }))
-	for _, o := range events.Outcomes() {
-		m.deliveries.WithLabelValues(string(o))
+}
+
+// counters registers a counter for each value of a label.
+func counters[V ~string](f promauto.Factory, name, help, label string, values []V) *prometheus.CounterVec {
+	c := f.NewCounterVec(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		c.WithLabelValues(string(value))
 	}
-	for _, o := range []events.Outcome{events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed} {
-		m.notices.WithLabelValues(string(o))
-		m.channels.WithLabelValues(string(o))
-	}
-	for _, c := range []string{classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken} {
-		m.attempts.WithLabelValues(c)
-	}
-	return m
+	return c
 }
 
 func (m *metrics) count(deliveries []events.Delivery) {

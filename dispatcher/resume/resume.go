@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
@@ -53,10 +54,9 @@ type Bus interface {
 
 // New returns a resumer. Run starts it.
 func New(walks events.Walks, bus Bus, log *slog.Logger, r prometheus.Registerer, now func() time.Time) *Resumer {
-	resumed := prometheus.NewCounter(prometheus.CounterOpts{
+	resumed := promauto.With(r).NewCounter(prometheus.CounterOpts{
 		Namespace: "gridhook", Name: "slices_resumed_total", Help: "Slices that the queue had lost and that were enqueued again.",
 	})
-	r.MustRegister(resumed)
 	return &Resumer{walks: walks, bus: bus, log: log, now: now, resumed: resumed, found: map[string]sighting{}}
 }
 

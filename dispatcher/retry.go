@@ -18,7 +18,7 @@ import (
 // handleRetry makes the due attempt. Errors: as for handleSlice.
 func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.Taken) error {
 	r.Trigger.Sequence = r.Sequence
-	err := recovered(func() error { return w.retry(ctx, &r, taken) })
+	err := events.Recovered(func() error { return w.retry(ctx, &r, taken) })
 	if err == nil || requeues(ctx, err) {
 		return err
 	}

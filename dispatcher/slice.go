@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -43,7 +41,7 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	// slice frees them all.
 	freeQueue := taken.Free
 	taken.At = w.Now()
-	err := recovered(func() error {
+	err := events.Recovered(func() error {
 		done, err := w.turns.Take(ctx, s.Trigger.OrganizationID, w.slots(s.Trigger.OrganizationID))
 		if err != nil {
 			return err
@@ -277,16 +275,6 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	if err := w.Bus.PutPosition(p); err != nil {
 		w.Log.Debug("walk position not stored", "trigger", p.TriggerID, "error", err)
 	}
-}
-
-// recovered converts a panic into an error.
-func recovered(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return do()
 }
 
 // requeues reports whether an error is not the message's fault: the store or NATS is

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -85,6 +87,16 @@ type Taken struct {
 	At time.Time
 	// Free lets the queue hand out another message before this message is done.
 	Free func()
+}
+
+// Recovered converts a panic into an error, so that one message cannot crash the worker.
+func Recovered(handle func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return handle()
 }
 
 // RetryHome is one home of a retry.

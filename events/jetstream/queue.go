@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -123,7 +122,8 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 
 	stop := keepAlive(m)
 	if err = s.c.gate.wait(ctx, taking); err == nil {
-		err = guarded(ctx, v, events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}, handle)
+		taken := events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}
+		err = events.Recovered(func() error { return handle(ctx, v, taken) })
 	}
 	stop()
 	if err != nil {
@@ -173,17 +173,6 @@ func acknowledge(taking context.Context, m jetstream.Msg) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(taking), publishWait)
 	defer cancel()
 	return m.DoubleAck(ctx)
-}
-
-// guarded converts a handler's panic into an error, so that one message cannot crash the
-// worker.
-func guarded[T any](ctx context.Context, v T, taken events.Taken, handle Handler[T]) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return handle(ctx, v, taken)
 }
 
 // keepAlive tells the server that a message is still in progress, until stop is called.

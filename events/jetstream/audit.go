@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,9 +20,8 @@ import (
 // limits the entries of each subject, so that a caller who repeats one operation removes
 // only its own entries of that operation.
 const (
-	auditStream   = "GRIDHOOK_AUDIT"
-	auditPrefix   = "gridhook.audit."
-	auditSubjects = auditPrefix + ">"
+	auditStream = "GRIDHOOK_AUDIT"
+	auditPrefix = "gridhook.audit."
 )
 
 // Limits of the audit log.
@@ -39,7 +37,7 @@ var _ storage.AuditLog = (*Conn)(nil)
 // auditConfig returns the settings of the stream.
 func auditConfig(age time.Duration) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: auditStream, Subjects: []string{auditSubjects},
+		Name: auditStream, Subjects: []string{auditPrefix + ">"},
 		Description: "who changed what; the oldest go first",
 		MaxAge:      age, MaxMsgs: mostAudit, MaxMsgsPerSubject: mostAuditEach, MaxMsgSize: auditSize,
 		Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
@@ -107,13 +105,9 @@ const auditDelay = 15 * time.Minute
 // auditAfter returns the sequence of the first entry after a time, from first to end, and
 // end if there is none.
 func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) (uint64, error) {
-	s, err := c.handle(ctx, auditStream)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
 	for first < end {
 		middle := first + (end-first)/2
-		e, sequence, err := c.auditEntry(ctx, s, middle, auditSubjects)
+		e, sequence, err := c.auditEntry(ctx, middle, auditPrefix+">")
 		switch {
 		case err != nil:
 			return 0, err
@@ -128,15 +122,10 @@ func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) 
 
 // auditEntry returns the first entry of a subject from a sequence on, and its sequence, 0
 // if there is none.
-func (c *Conn) auditEntry(ctx context.Context, s jetstream.Stream, from uint64, subject string) (e storage.AuditEntry, sequence uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
-	defer cancel()
-	m, err := s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(c.prefix.Name(subject)))
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return e, 0, nil
-	case err != nil:
-		return e, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+func (c *Conn) auditEntry(ctx context.Context, from uint64, subject string) (e storage.AuditEntry, sequence uint64, err error) {
+	m, err := c.firstMessage(ctx, auditStream, subject, from)
+	if m == nil || err != nil {
+		return e, 0, err
 	}
 	if err := json.Unmarshal(m.Data, &e); err != nil {
 		return e, 0, fmt.Errorf("the stored audit entry %d: %w", m.Sequence, err)
@@ -148,13 +137,9 @@ func (c *Conn) auditEntry(ctx context.Context, s jetstream.Stream, from uint64, 
 // auditRange returns the entries from start to before end, newest first. passed reports
 // whether the range begins before the filter's Since.
 func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
-	s, err := c.handle(ctx, auditStream)
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
 	subject := auditSubject(f.OrganizationID, f.KeyID, f.Operation)
 	for next := start; next < end; {
-		e, sequence, err := c.auditEntry(ctx, s, next, subject)
+		e, sequence, err := c.auditEntry(ctx, next, subject)
 		if err != nil {
 			return nil, false, err
 		}

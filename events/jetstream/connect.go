@@ -55,18 +55,33 @@ func (c *Conn) handle(ctx context.Context, stream string) (jetstream.Stream, err
 // lastMessage returns the last message of a stream on a subject, nil if there is none.
 // Errors: storage.ErrUnavailable.
 func (c *Conn) lastMessage(ctx context.Context, stream, subject string) (*jetstream.RawStreamMsg, error) {
+	return c.read(ctx, stream, func(ctx context.Context, s jetstream.Stream) (*jetstream.RawStreamMsg, error) {
+		return s.GetLastMsgForSubject(ctx, c.prefix.Name(subject))
+	})
+}
+
+// firstMessage returns the first message of a stream on a subject from a sequence on, nil
+// if there is none. Errors: storage.ErrUnavailable.
+func (c *Conn) firstMessage(ctx context.Context, stream, subject string, from uint64) (*jetstream.RawStreamMsg, error) {
+	return c.read(ctx, stream, func(ctx context.Context, s jetstream.Stream) (*jetstream.RawStreamMsg, error) {
+		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(c.prefix.Name(subject)))
+	})
+}
+
+// read gets a message of a stream, nil if there is none. Errors: storage.ErrUnavailable.
+func (c *Conn) read(ctx context.Context, stream string, get func(context.Context, jetstream.Stream) (*jetstream.RawStreamMsg, error)) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.publishWait)
 	defer cancel()
+	var m *jetstream.RawStreamMsg
 	s, err := c.handle(ctx, stream)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	if err == nil {
+		m, err = get(ctx, s)
 	}
-	m, err := s.GetLastMsgForSubject(ctx, c.prefix.Name(subject))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, nil //nolint:nilnil // there is none
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: read the stream %s: %w", storage.ErrUnavailable, stream, err)
 	}
 	return m, nil
 }
@@ -88,28 +103,16 @@ func lastValue[T any](ctx context.Context, c *Conn, stream, subject string) (v T
 // messages iterates over the stored messages of a stream on a subject from a sequence on,
 // one request for each message. Errors: storage.ErrUnavailable.
 func (c *Conn) messages(ctx context.Context, stream, subject string, from uint64) iter.Seq2[*jetstream.RawStreamMsg, error] {
-	next := func() (*jetstream.RawStreamMsg, error) {
-		ctx, cancel := context.WithTimeout(ctx, c.publishWait)
-		defer cancel()
-		s, err := c.handle(ctx, stream)
-		if err != nil {
-			return nil, err
-		}
-		return s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(c.prefix.Name(subject)))
-	}
 	return func(yield func(*jetstream.RawStreamMsg, error) bool) {
 		for {
-			m, err := next()
-			if errors.Is(err, jetstream.ErrMsgNotFound) {
-				return
-			}
+			m, err := c.firstMessage(ctx, stream, subject, from)
 			if err != nil {
-				yield(nil, fmt.Errorf("%w: read the stream %s: %w", storage.ErrUnavailable, stream, err))
+				yield(nil, err)
+			}
+			if m == nil || !yield(m, nil) {
 				return
 			}
-			if from = m.Sequence + 1; !yield(m, nil) {
-				return
-			}
+			from = m.Sequence + 1
 		}
 	}
 }

@@ -175,10 +175,8 @@ func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uin
 
 // endsAt reports whether a stream has no message after a sequence.
 func (c *Conn) endsAt(ctx context.Context, stream string, sequence uint64) (bool, error) {
-	for _, err := range c.messages(ctx, stream, ">", sequence+1) {
-		return false, err
-	}
-	return true, nil
+	m, err := c.firstMessage(ctx, stream, ">", sequence+1)
+	return m == nil && err == nil, err
 }
 
 func (c *Conn) raw(m jetstream.Msg) (Raw, error) {

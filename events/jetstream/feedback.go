@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	feedbackStream   = "GRIDHOOK_FEEDBACK"
-	feedbackPrefix   = "gridhook.feedback."
-	feedbackSubjects = feedbackPrefix + ">"
+	feedbackStream = "GRIDHOOK_FEEDBACK"
+	feedbackPrefix = "gridhook.feedback."
 )
 
 var _ storage.FeedbackLog = (*Conn)(nil)
@@ -51,7 +50,7 @@ func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage
 			next = last.Sequence + 1
 		}
 	}
-	for m, err := range c.messages(ctx, feedbackStream, feedbackSubjects, next) {
+	for m, err := range c.messages(ctx, feedbackStream, feedbackPrefix+">", next) {
 		if err != nil {
 			return nil, err
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Inspector checks the streams for lost messages, and the queues for messages that are
@@ -174,18 +172,6 @@ func (i *Inspector) passesOver(ctx context.Context, name string, c *jetstream.Co
 		return false, nil
 	}
 	// The first message of the stream may belong to another consumer.
-	ctx, cancel := context.WithTimeout(ctx, i.c.publishWait)
-	defer cancel()
-	messages, err := i.c.handle(ctx, name)
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	first, err := messages.GetMsg(ctx, s.State.FirstSeq, jetstream.WithGetMsgSubject(c.Config.FilterSubject))
-	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	return first.Sequence <= c.AckFloor.Stream, nil
+	first, err := i.c.firstMessage(ctx, name, i.c.prefix.standard(c.Config.FilterSubject), s.State.FirstSeq)
+	return first != nil && first.Sequence <= c.AckFloor.Stream, err
 }

@@ -13,12 +13,11 @@ import (
 
 // Each notice has its own subject, so that a repeated notice finds the first.
 const (
-	noticesStream  = "GRIDHOOK_NOTICES"
-	noticePrefix   = "gridhook.notices."
-	noticeSubjects = noticePrefix + ">"
+	noticesStream = "GRIDHOOK_NOTICES"
+	noticePrefix  = "gridhook.notices."
 )
 
-var noticeQueue = queue{stream: noticesStream, name: "tellers", filter: noticeSubjects}
+var noticeQueue = queue{stream: noticesStream, name: "tellers", filter: noticePrefix + ">"}
 
 // PutNotice stores a notice and returns when it is durable. fresh is false if the notice
 // was already stored.

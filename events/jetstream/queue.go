@@ -43,8 +43,8 @@ func (q queue) named(p Prefix) queue {
 }
 
 var (
-	startQueue  = queue{stream: triggersStream, name: "starters", filter: triggerSubjects}
-	changeQueue = queue{stream: triggersStream, name: "changes", filter: triggerSubjects, inOrder: true}
+	startQueue  = queue{stream: triggersStream, name: "starters", filter: triggerPrefix + ">"}
+	changeQueue = queue{stream: triggersStream, name: "changes", filter: triggerPrefix + ">", inOrder: true}
 	sliceQueue  = queue{stream: workStream, name: "walkers", filter: workPrefix + "*.*"}
 	// surplusQueue has the slices of surplus triggers. Otherwise a slice of another
 	// organization would wait until all of them are taken.

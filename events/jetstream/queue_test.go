@@ -128,7 +128,7 @@ func TestConsumeSlices_EarlierConsumer(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	earlier := sliceQueue
-	earlier.filter = workSubjects
+	earlier.filter = workPrefix + ">"
 	_, err := b.js.CreateConsumer(within(t), workStream, earlier.config())
 	must(t, err)
 	surplus := newTrigger("org")

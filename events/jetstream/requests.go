@@ -12,9 +12,8 @@ import (
 // Each request has its own subject. If two requests with the same idempotency key arrive
 // together, one is stored, and the other finds it.
 const (
-	requestsStream  = "GRIDHOOK_REQUESTS"
-	requestPrefix   = "gridhook.requests."
-	requestSubjects = requestPrefix + ">"
+	requestsStream = "GRIDHOOK_REQUESTS"
+	requestPrefix  = "gridhook.requests."
 )
 
 var _ storage.Requests = (*Conn)(nil)

@@ -191,7 +191,7 @@ func (l StateLog) Last(ctx context.Context) (uint64, error) {
 
 // Newest returns the revision of the newest record that the stream still stores.
 func (l StateLog) Newest(ctx context.Context) (uint64, error) {
-	m, err := l.c.lastMessage(ctx, stateStream, stateSubjects)
+	m, err := l.c.lastMessage(ctx, stateStream, statePrefix+">")
 	if m == nil || err != nil {
 		return 0, err
 	}

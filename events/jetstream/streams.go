@@ -82,67 +82,61 @@ func (o Options) withDefaults() Options {
 // FEEDBACK for operators. WORK can always be derived from the record, so WORK alone does not
 // need fsync.
 func Configs(o Options) []jetstream.StreamConfig {
-	work := jetstream.StreamConfig{
-		Name: workStream, Subjects: []string{workSubjects},
-		Description: "slices of walks that workers process, one message per running trigger",
-		Retention:   jetstream.WorkQueuePolicy,
-	}
+	var derived jetstream.PersistModeType
 	if o.Replicas == 1 {
-		work.PersistMode = jetstream.AsyncPersistMode
+		derived = jetstream.AsyncPersistMode
 	}
 	all := []jetstream.StreamConfig{
 		{
-			Name: stateStream, Subjects: []string{stateSubjects},
+			Name: stateStream, Subjects: []string{statePrefix + ">"},
 			Description:       "log of record: the last value of each organization, home, plan, endpoint and so on",
 			MaxMsgsPerSubject: 1, DenyPurge: true, AllowAtomicPublish: true, AllowMsgTTL: true,
 		},
 		{
-			Name: triggersStream, Subjects: []string{triggerSubjects},
+			Name: triggersStream, Subjects: []string{triggerPrefix + ">"},
 			Description: "accepted triggers",
 			DenyDelete:  true, DenyPurge: true, MaxAge: o.TriggersAge,
 		},
-		work,
 		{
-			Name: retriesStream, Subjects: []string{retryWaitSubjects, retryDueSubjects},
+			Name: workStream, Subjects: []string{workPrefix + ">"},
+			Description: "slices of walks that workers process, one message per running trigger",
+			Retention:   jetstream.WorkQueuePolicy, PersistMode: derived,
+		},
+		{
+			Name: retriesStream, Subjects: []string{retryWaitPrefix + ">", retryDuePrefix + ">"},
 			Description: "failed deliveries waiting for their next attempt",
 			Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true,
 		},
 		{
-			Name: receiptsStream, Subjects: []string{receiptSubjects},
+			Name: receiptsStream, Subjects: []string{receiptPrefix + ">"},
 			Description: "outcome of each delivery",
 			DenyDelete:  true, DenyPurge: true, MaxAge: o.ReceiptsAge,
 		},
 		{
-			Name: tasksStream, Subjects: []string{taskWaitSubjects, taskDueSubjects},
+			Name: tasksStream, Subjects: []string{taskWaitPrefix + ">", taskDuePrefix + ">"},
 			Description: "work that one process does at a given time, such as the next run of a schedule",
 			Retention:   jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowRollup: true,
 		},
 		{
-			Name: noticesStream, Subjects: []string{noticeSubjects},
+			Name: noticesStream, Subjects: []string{noticePrefix + ">"},
 			Description: "events that endpoints are notified of besides signals: completed triggers, disabled endpoints",
 			// A ledger may see the end of a trigger that late.
 			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
 		},
 	}
 	all = append(all, sideStreams(o.withDefaults())...)
-	derived := []jetstream.StreamConfig{
-		{
-			Name: knownStream, Subjects: []string{knownSubjects},
+	all = append(all,
+		jetstream.StreamConfig{
+			Name: knownStream, Subjects: []string{knownPrefix + ">"},
 			Description:       "last signals delivered to onChange endpoints; a lost signal is sent again",
-			MaxMsgsPerSubject: 1, MaxAge: knownAge,
+			MaxMsgsPerSubject: 1, MaxAge: knownAge, PersistMode: derived,
 		},
-		{
-			Name: walksStream, Subjects: []string{walkSubjects},
+		jetstream.StreamConfig{
+			Name: walksStream, Subjects: []string{walkPrefix + ">"},
 			Description:       "position of each trigger's walk; without it, superseded signals may be sent",
-			MaxMsgsPerSubject: 1, MaxAge: events.LongestRetry + time.Hour,
+			MaxMsgsPerSubject: 1, MaxAge: events.LongestRetry + time.Hour, PersistMode: derived,
 		},
-	}
-	for _, s := range derived {
-		if o.Replicas == 1 {
-			s.PersistMode = jetstream.AsyncPersistMode
-		}
-		all = append(all, s)
-	}
+	)
 	for i := range all {
 		all[i] = o.place(all[i])
 		all[i].Storage = jetstream.FileStorage
@@ -172,19 +166,19 @@ func (o Options) place(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 func sideStreams(o Options) []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
 		{
-			Name: requestsStream, Subjects: []string{requestSubjects},
+			Name: requestsStream, Subjects: []string{requestPrefix + ">"},
 			Description:       "requests with an idempotency key; the oldest are removed first",
 			MaxMsgsPerSubject: 1, MaxAge: o.RequestsAge, MaxMsgs: mostRequests, MaxMsgSize: requestSize,
 			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
 		},
 		{
-			Name: feedbackStream, Subjects: []string{feedbackSubjects},
+			Name: feedbackStream, Subjects: []string{feedbackPrefix + ">"},
 			Description: "feedback submissions; the oldest are removed first",
 			MaxAge:      o.FeedbackAge, MaxMsgs: mostFeedback, MaxMsgSize: feedbackSize,
 			Discard: jetstream.DiscardOld, DenyPurge: true,
 		},
 		{
-			Name: DeadStream, Subjects: []string{deadSubjects},
+			Name: DeadStream, Subjects: []string{deadPrefix + ">"},
 			Description: "messages that could not be processed, for operators; the oldest are removed first",
 			MaxAge:      deadAge, MaxMsgs: deadLetters, Discard: jetstream.DiscardOld,
 		},

@@ -22,16 +22,6 @@ const (
 	knownPrefix     = "gridhook.known."
 	walkPrefix      = "gridhook.walks."
 	deadPrefix      = "gridhook.dead."
-
-	stateSubjects     = statePrefix + ">"
-	triggerSubjects   = triggerPrefix + ">"
-	workSubjects      = workPrefix + ">"
-	retryWaitSubjects = retryWaitPrefix + ">"
-	retryDueSubjects  = retryDuePrefix + ">"
-	receiptSubjects   = receiptPrefix + ">"
-	knownSubjects     = knownPrefix + ">"
-	walkSubjects      = walkPrefix + ">"
-	deadSubjects      = deadPrefix + ">"
 )
 
 func stateSubject(r storage.Ref) string {

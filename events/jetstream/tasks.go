@@ -19,9 +19,6 @@ const (
 	tasksStream    = "GRIDHOOK_TASKS"
 	taskWaitPrefix = "gridhook.tasks.wait."
 	taskDuePrefix  = "gridhook.tasks.due."
-
-	taskWaitSubjects = taskWaitPrefix + ">"
-	taskDueSubjects  = taskDuePrefix + ">"
 )
 
 func taskQueue(k events.TaskKind) queue {

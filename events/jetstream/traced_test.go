@@ -20,7 +20,7 @@ func TestMessages_Traceparent(t *testing.T) {
 			tr := newTrigger("org")
 			tr.Traceparent = place
 			seen := make(chan *nats.Msg, 9)
-			for _, subject := range []string{triggerSubjects, workSubjects, retryWaitSubjects} {
+			for _, subject := range []string{triggerPrefix + ">", workPrefix + ">", retryWaitPrefix + ">"} {
 				sub, err := b.nc.ChanSubscribe(subject, seen)
 				must(t, err)
 				defer sub.Unsubscribe()

@@ -137,7 +137,7 @@ func TestDeadLetters_List(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	dead := func() (uint64, events.DeadLetter, error) {
-		newest, _, err := lastValue[events.DeadLetter](within(t), b.Conn, DeadStream, deadSubjects)
+		newest, _, err := lastValue[events.DeadLetter](within(t), b.Conn, DeadStream, deadPrefix+">")
 		return depth(t, b).DeadLetters, newest, err
 	}
 	if n, _, err := dead(); n != 0 || err != nil {

@@ -17,8 +17,8 @@ var ErrNewerSchema = errors.New("a newer Gridhook wrote the stored state")
 // Errors: ErrNewerSchema.
 func (c *Conn) TakeSchema(ctx context.Context) error {
 	for {
-		version, revision, err := c.schema(ctx)
-		switch {
+		recorded, revision, err := lastValue[envelope](ctx, c, stateStream, stateSubject(storage.SchemaRef()))
+		switch version := recorded.Version; { // 0 if there is no record
 		case err != nil:
 			return err
 		case version > storage.SchemaVersion:
@@ -36,12 +36,6 @@ func (c *Conn) TakeSchema(ctx context.Context) error {
 func newer(version int) error {
 	return fmt.Errorf("%w: it has schema %d, and this version reads up to schema %d: start the newer version, or restore a backup from before the upgrade",
 		ErrNewerSchema, version, storage.SchemaVersion)
-}
-
-// schema returns the schema version recorded in STATE, 0 if there is none.
-func (c *Conn) schema(ctx context.Context) (version int, revision uint64, err error) {
-	e, revision, err := lastValue[envelope](ctx, c, stateStream, stateSubject(storage.SchemaRef()))
-	return e.Version, revision, err
 }
 
 func (c *Conn) putSchema(ctx context.Context, expect uint64) error {

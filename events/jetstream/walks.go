@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,35 +38,30 @@ func (c *Conn) send(subject string, v any) error {
 // has everything that existed at the start.
 func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFollower, current func()) error {
 	group, ctx := errgroup.WithContext(ctx)
-	triggers, positions := make(chan struct{}), make(chan struct{})
+	var behind atomic.Int64
+	behind.Store(2) // streams
+	caughtUp := func() {
+		if behind.Add(-1) == 0 {
+			current()
+		}
+	}
 	group.Go(func() error {
-		return followFrom(ctx, c, triggersStream, since, triggers, func(sequence uint64, t events.Trigger) {
+		return followFrom(ctx, c, triggersStream, since, caughtUp, func(sequence uint64, t events.Trigger) {
 			t.Sequence = sequence
 			f.Accepted(t)
 		})
 	})
 	group.Go(func() error {
-		return followFrom(ctx, c, walksStream, since, positions, func(_ uint64, p events.WalkPosition) { f.Reached(p) })
-	})
-	group.Go(func() error {
-		for _, done := range []chan struct{}{triggers, positions} {
-			select {
-			case <-done:
-			case <-ctx.Done():
-				return nil
-			}
-		}
-		current()
-		return nil
+		return followFrom(ctx, c, walksStream, since, caughtUp, func(_ uint64, p events.WalkPosition) { f.Reached(p) })
 	})
 	return group.Wait()
 }
 
-// followFrom follows a stream from a time on. It closes current after the last message
+// followFrom follows a stream from a time on. It calls current after the last message
 // that existed at the start. It skips a message that does not decode, because one message
 // must not stop every worker. Without that message, a worker may send
 // superseded signals.
-func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current chan struct{}, take func(sequence uint64, v T)) error {
+func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current func(), take func(sequence uint64, v T)) error {
 	var state jetstream.StreamState
 	err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func() error {
 		info, err := c.streamInfo(ctx, stream)
@@ -82,7 +78,7 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 	}
 	behind := state.Msgs > 0 && !state.LastTime.Before(since)
 	if !behind {
-		close(current)
+		current()
 	}
 	decode := func(m jetstream.Msg) (*T, error) {
 		v, err := fromJSON[T](m)
@@ -100,7 +96,7 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 		}
 		if behind && batch[len(batch)-1].Sequence >= state.LastSeq {
 			behind = false
-			close(current)
+			current()
 		}
 		return nil
 	})

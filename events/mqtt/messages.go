@@ -75,23 +75,21 @@ func removed(v storage.View, org, programID string) bool {
 
 // eachGranted calls do for each VEN that was granted one of the targets.
 func eachGranted(v storage.View, org string, targets []string, do func(venID string, shown []string)) error {
-	var failed error
-	err := v.Scan(storage.KindOpenADRVEN, org, "", func(r storage.Record) bool {
+	for r, err := range storage.Live(v, storage.KindOpenADRVEN, org, "") {
+		if err != nil {
+			return err
+		}
 		o, err := storage.Decode[storage.OpenADRObject](r)
 		if err != nil || o.Removed {
-			return true // a damaged VEN has no rights
+			continue // a damaged VEN has no rights
 		}
 		granted, err := storage.Granted(v, org, o.ClientID)
-		if failed = err; err != nil {
-			return false
+		if err != nil {
+			return err
 		}
 		if shown, ok := storage.Shown(targets, targets, granted); ok {
 			do(o.ID, shown)
 		}
-		return true
-	})
-	if err == nil {
-		err = failed
 	}
-	return err
+	return nil
 }

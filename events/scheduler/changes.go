@@ -86,7 +86,7 @@ func (c *changes) recent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.interest.setComplete()
+	c.interest.complete.Store(true)
 	for _, r := range found {
 		if err := c.announce(ctx, r); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 // of derived events that are new or have changed values.
 func (c *changes) checkDerived(ctx context.Context) error {
 	revision, now := c.Store.Revision(), c.Now()
-	if !c.interest.isComplete() || revision == c.revision && now.Sub(c.at) < daysEvery {
+	if !c.interest.complete.Load() || revision == c.revision && now.Sub(c.at) < daysEvery {
 		return nil
 	}
 	found := derived{changes: c, now: now, found: map[storage.Ref]string{}, programs: map[string]map[string]bool{}, alerts: map[storage.Ref]alert{}}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -16,7 +17,7 @@ type interest struct {
 	mu    sync.RWMutex
 	byOrg map[string]map[wanted]bool
 	// complete reports whether interest has all subscriptions of the start.
-	complete bool
+	complete atomic.Bool
 }
 
 // wanted is an operation on a type of object. For events, program selects a program; ""
@@ -66,16 +67,4 @@ func (i *interest) has(org string, of storage.OpenADRType, operation, program st
 // hasAny reports whether a subscription may want any change of an object.
 func (i *interest) hasAny(org string, of storage.OpenADRType, program string) bool {
 	return i.has(org, of, events.OperationCreate, program) || i.has(org, of, events.OperationUpdate, program) || i.has(org, of, events.OperationDelete, program)
-}
-
-func (i *interest) setComplete() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.complete = true
-}
-
-func (i *interest) isComplete() bool {
-	i.mu.RLock()
-	defer i.mu.RUnlock()
-	return i.complete
 }

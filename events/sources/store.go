@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -185,19 +186,8 @@ func (w *writer) plan(tariff json.RawMessage) error {
 
 // sameJSON reports whether two documents have the same values.
 func sameJSON(a, b json.RawMessage) bool {
-	x, err := compact(a)
-	y, failed := compact(b)
-	return err == nil && failed == nil && x == y
-}
-
-// compact returns a document with sorted names and without white space.
-func compact(text json.RawMessage) (string, error) {
-	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		return "", err
-	}
-	sorted, err := json.Marshal(v)
-	return string(sorted), err
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func ignoreNotFound(err error) error {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Relay passes requests to the clients that listen at relay endpoints.
@@ -15,14 +14,6 @@ type Relay interface {
 	// Relay returns a client's response. Errors: events.ErrNoRelayClient, the error of ctx,
 	// storage.ErrUnavailable.
 	Relay(ctx context.Context, org, endpointID string, r events.RelayRequest) (events.RelayResponse, error)
-}
-
-// do makes a request by HTTP, or passes it to a listening client.
-func (s *Sender) do(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) (*httpclient.Response, error) {
-	if d.URL.Scheme == storage.RelayScheme {
-		return s.relay(ctx, d, r)
-	}
-	return d.target(s.client).Do(ctx, r, &a.Timing)
 }
 
 // relay passes a request with the same headers and body as by HTTP.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Limits of a response.
@@ -199,34 +200,28 @@ func (s *Sender) post(ctx context.Context, d *Destination, r *Request, more ...H
 
 // exchange makes a request and records its response.
 func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) error {
-	response, err := s.do(ctx, d, r, a)
+	var response *httpclient.Response
+	var err error
+	if d.URL.Scheme == storage.RelayScheme {
+		response, err = s.relay(ctx, d, r)
+	} else {
+		response, err = d.target(s.client).Do(ctx, r, &a.Timing)
+	}
 	if response == nil {
 		return err
 	}
-	a.Status = response.Status
-	a.noteRetryAfter(response.Header)
-	return a.noteBody(response.Body, r.Keep.Success, err)
-}
-
-// noteBody stores a response's body. A truncated body is an error only if the caller
-// needs the body of a success.
-func (a *Attempt) noteBody(body []byte, success int, err error) error {
-	if policy.Judge(a.Status, nil) != policy.Delivered {
-		a.Response = Text(body)
+	if a.Status = response.Status; a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
+		a.RetryAfter = parseRetryAfter(response.Header.Get("Retry-After"), a.At)
+	}
+	switch {
+	case policy.Judge(a.Status, nil) != policy.Delivered:
+		a.Response = Text(response.Body)
+		return nil
+	case r.Keep.Success == 0:
 		return nil
 	}
-	if success == 0 {
-		return nil
-	}
-	a.Body = body
-	return err
-}
-
-// noteRetryAfter stores the delay that the endpoint requested.
-func (a *Attempt) noteRetryAfter(h http.Header) {
-	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
-		a.RetryAfter = parseRetryAfter(h.Get("Retry-After"), a.At)
-	}
+	a.Body = response.Body
+	return err // a truncated body is an error only if the caller needs it
 }
 
 // parseRetryAfter parses seconds or an HTTP date. It returns 0 for anything else.

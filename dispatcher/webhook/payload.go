@@ -10,8 +10,6 @@ import (
 type Payload struct {
 	// ID is the webhook-id.
 	ID string
-	// Batch reports whether the payload has several messages.
-	Batch bool
 	// text is the JSON. packed is the compressed JSON, nil without compression.
 	text, packed []byte
 }
@@ -60,7 +58,7 @@ func (s *Scratch) Put() {
 // It is valid until the next call.
 func (s *Scratch) Payload(batch bool, c storage.Compression) Payload {
 	list := s.Messages
-	p := Payload{ID: list[0].ID, Batch: batch}
+	p := Payload{ID: list[0].ID}
 	if batch {
 		p.ID, s.text = batchID(list), appendBatch(s.text[:0], list)
 	} else {

@@ -280,8 +280,7 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 // requeues reports whether an error is not the message's fault: the store or NATS is
 // unavailable, or the worker is stopping. Such a message is requeued without a limit.
 func requeues(ctx context.Context, err error) bool {
-	var store *storeError
-	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, &store) ||
+	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, new(*storeError)) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 

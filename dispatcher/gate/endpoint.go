@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -170,11 +171,9 @@ func (e *Endpoint) acquire(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for i, c := range e.queue {
-		if c == granted {
-			e.queue = append(e.queue[:i], e.queue[i+1:]...)
-			return ctx.Err()
-		}
+	if at := slices.Index(e.queue, granted); at >= 0 {
+		e.queue = slices.Delete(e.queue, at, at+1)
+		return ctx.Err()
 	}
 	e.inFlight-- // the request was granted at that very moment
 	e.grantLocked()

@@ -93,15 +93,8 @@ func (a *Attempt) ErrorClass() events.ErrorClass {
 }
 
 func classify(err error) events.ErrorClass {
-	var (
-		dns         *net.DNSError
-		network     net.Error
-		operation   *net.OpError
-		certificate *tls.CertificateVerificationError
-		authority   x509.UnknownAuthorityError
-		record      tls.RecordHeaderError
-		alert       tls.AlertError
-	)
+	var network net.Error
+	var operation *net.OpError
 	switch {
 	case errors.Is(err, ErrStopping):
 		return events.ErrorStopping
@@ -109,11 +102,12 @@ func classify(err error) events.ErrorClass {
 		return events.ErrorToken
 	case errors.Is(err, errNotAllowed):
 		return events.ErrorNotAllowed
-	case errors.As(err, &dns):
+	case errors.As(err, new(*net.DNSError)):
 		return events.ErrorDNS
 	case errors.Is(err, errTimeout), errors.As(err, &network) && network.Timeout():
 		return events.ErrorTimeout
-	case errors.Is(err, httpclient.ErrTLS), errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record), errors.As(err, &alert),
+	case errors.Is(err, httpclient.ErrTLS), errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)),
+		errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)),
 		errors.As(err, &operation) && operation.Op == "remote error": // a late alert, as for a client certificate
 		return events.ErrorTLS
 	case errors.Is(err, events.ErrNoRelayClient), errors.As(err, &operation) && operation.Op == "dial":

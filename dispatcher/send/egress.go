@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -139,8 +140,7 @@ func (t *tunnel) address() string {
 // withoutAddress removes the proxy's address, because partners read the error in delivery
 // logs.
 func withoutAddress(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err
@@ -162,20 +162,15 @@ func (a Allowed) names(address string) bool {
 		return false
 	}
 	address = net.JoinHostPort(strings.TrimSuffix(host, "."), port)
-	for _, h := range a.Hosts {
-		if h == address {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.Hosts, address)
 }
 
 // contains reports whether an address is in an allowed range.
 func (a Allowed) contains(addr netip.Addr) bool {
-	for _, p := range a.Ranges {
-		if p.Contains(addr.Unmap()) {
-			return true
-		}
-	}
-	return false
+	return inAny(a.Ranges, addr.Unmap())
+}
+
+// inAny reports whether an address is in any of the ranges.
+func inAny(ranges []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -98,12 +99,8 @@ func isPublicName(host string) bool {
 	if ascii, err := names.ToASCII(host); err != nil || ascii != host {
 		return false
 	}
-	for _, end := range notPublic {
-		if host == end || strings.HasSuffix(host, "."+end) {
-			return false
-		}
-	}
-	return strings.Contains(host, ".") && !looksNumeric(host)
+	special := slices.ContainsFunc(notPublic, func(end string) bool { return host == end || strings.HasSuffix(host, "."+end) })
+	return !special && strings.Contains(host, ".") && !looksNumeric(host)
 }
 
 // looksNumeric reports whether a host is an address, perhaps in an old notation such as
@@ -122,12 +119,7 @@ func isBlocked(addr netip.Addr) bool {
 		return true
 	}
 	addr = addr.Unmap()
-	for _, p := range blocked {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return !addr.IsGlobalUnicast()
+	return inAny(blocked, addr) || !addr.IsGlobalUnicast()
 }
 
 // control checks the resolved address before every connection.

@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,10 +115,7 @@ var ErrBroken = errors.New("the endpoint's record cannot be used")
 // unused gates of servers.
 func (s *Registry) Sweep(v storage.View) error {
 	s.mu.Lock()
-	refs := make([]storage.Ref, 0, len(s.ready))
-	for ref := range s.ready {
-		refs = append(refs, ref)
-	}
+	refs := slices.Collect(maps.Keys(s.ready))
 	s.mu.Unlock()
 	for _, ref := range refs {
 		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)

@@ -1,6 +1,7 @@
 package walks
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -145,11 +146,7 @@ func (ws *Tracker) dropUnknown() {
 			known[list[i].ID] = true
 		}
 	}
-	for id := range ws.positions {
-		if !known[id] {
-			delete(ws.positions, id)
-		}
-	}
+	maps.DeleteFunc(ws.positions, func(id string, _ position) bool { return !known[id] })
 }
 
 // Place is the place of a slice, or of a retry of its homes, in the order of signals.

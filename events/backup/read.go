@@ -115,9 +115,8 @@ func (b *Backup) eachFile(take func(file) (more bool)) error {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	opened, err := age.Decrypt(f, b.identities...)
-	var notForUs *age.NoIdentityMatchError
 	switch {
-	case errors.As(err, &notForUs):
+	case errors.As(err, new(*age.NoIdentityMatchError)):
 		return fmt.Errorf("%w: it is encrypted for another key", ErrNotReadable)
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotReadable, err)

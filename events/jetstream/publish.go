@@ -129,8 +129,7 @@ func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string
 		if err == nil {
 			return ack.Sequence, nil
 		}
-		var refused *jetstream.APIError
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*jetstream.APIError](err); ok {
 			err = refusal(refused)
 			switch {
 			case failed == nil:

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -219,9 +220,7 @@ func newRequest(ctx context.Context, r *feed.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address is not valid: %w", cause(err))
 	}
-	for name, values := range r.Header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, r.Header)
 	setIf(request.Header, "User-Agent", "gridhook")
 	return request, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -141,9 +142,7 @@ func (b *requestBody) end() {
 
 func (t *Target) http2Request(ctx context.Context, r *Request, body *requestBody) *http.Request {
 	header := make(http.Header, len(t.header)+len(r.Headers))
-	for name, values := range t.header {
-		header[name] = values
-	}
+	maps.Copy(header, t.header)
 	for _, h := range r.Headers {
 		header[h.Name] = []string{h.Value}
 	}
@@ -228,25 +227,21 @@ func (s *sharedConns) open(dial func() (*http2Conn, error)) (*http2Conn, error) 
 // leastBusy removes unusable connections, and returns the connection with the fewest
 // requests. The caller holds the mutex.
 func (s *sharedConns) leastBusy() (best *http2Conn) {
-	n := 0
-	for _, c := range s.conns {
+	before := len(s.conns)
+	s.conns = slices.DeleteFunc(s.conns, func(c *http2Conn) bool {
 		active := c.active.Load()
-		if c.Err() != nil {
-			continue
-		}
-		if active == 0 && c.InFlight() == 0 && c.Available() == 0 { // the server sent GOAWAY
+		switch {
+		case c.Err() != nil:
+			return true
+		case active == 0 && c.InFlight() == 0 && c.Available() == 0: // the server sent GOAWAY
 			_ = c.Close()
-			continue
-		}
-		s.conns[n] = c
-		n++
-		if best == nil || active < best.active.Load() {
+			return true
+		case best == nil || active < best.active.Load():
 			best = c
 		}
-	}
-	s.all.Add(int64(n - len(s.conns)))
-	clear(s.conns[n:])
-	s.conns = s.conns[:n]
+		return false
+	})
+	s.all.Add(int64(len(s.conns) - before))
 	return best
 }
 
@@ -271,8 +266,7 @@ const (
 // follows the rules of net/http's own retries. It compares texts, because net/http does
 // not export these errors.
 func isUnprocessed(err error) bool {
-	var stream streamError
-	if errors.As(err, &stream) {
+	if stream, ok := errors.AsType[streamError](err); ok {
 		return stream.Code == refusedStream ||
 			stream.Code == protocolError && stream.Cause != nil && stream.Cause.Error() == "received from peer"
 	}
@@ -285,8 +279,8 @@ func isUnprocessed(err error) bool {
 
 // failed explains why RoundTrip failed. Errors: errStale.
 func (s *sharedConns) failed(ctx context.Context, c *http2Conn, err error) error {
-	var stream streamError
-	closed := ctx.Err() == nil && !errors.As(err, &stream) && c.Available() == 0
+	_, ofStream := errors.AsType[streamError](err)
+	closed := ctx.Err() == nil && !ofStream && c.Available() == 0
 	if closed {
 		s.remove(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -93,12 +94,7 @@ func requestHead(u *url.URL, header http.Header) []byte {
 	head := make([]byte, 0, enough)
 	head = append(append(append(head, "POST "...), u.RequestURI()...), " HTTP/1.1\r\n"...)
 	head = appendHeader(head, "Host", u.Host)
-	names := make([]string, 0, len(header))
-	for name := range header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
 			head = appendHeader(head, name, value)
 		}
@@ -168,8 +164,8 @@ const alertNoApplicationProtocol = 120
 // isAlert reports whether an error is a TLS alert from the other side. crypto/tls does
 // not export the type of the alert, so isAlert reads its number by reflection.
 func isAlert(err error, number uint64) bool {
-	var operation *net.OpError
-	if !errors.As(err, &operation) || operation.Op != "remote error" {
+	operation, ok := errors.AsType[*net.OpError](err)
+	if !ok || operation.Op != "remote error" {
 		return false
 	}
 	alert := reflect.ValueOf(operation.Err)

@@ -8,7 +8,6 @@
 // questions that steps ask have packages of their own:
 //
 //	walks     does a newer trigger supersede this signal?
-//	known     does the endpoint have this signal already?
 //	gate      may a request to this endpoint go now?
 //	webhook   the bytes: message, batch, compression, signature
 //	send      the wire: one POST, the destination guard, the HTTP client

@@ -9,9 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
-	"github.com/gridhook/gridhook/dispatcher/known"
 	"github.com/gridhook/gridhook/dispatcher/policy"
-	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -50,55 +48,6 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 	return backoff.RetryNotify(try, backoff.WithContext(delays, ctx), func(err error, delay time.Duration) {
 		w.Log.Warn("receipt store unavailable, retrying", "retry_in", delay, "error", err)
 	})
-}
-
-// keepKnown stores the known signals of the endpoints that ask for changes, with those
-// that were delivered.
-func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSignals, jobs []job, results []result) error {
-	for e, signals := range have {
-		homes := homesOf(jobs, e)
-		if len(homes) == 0 {
-			continue
-		}
-		for i := range jobs {
-			if j := &jobs[i]; j.target == e && results[i].delivery.Outcome == events.OutcomeDelivered {
-				signals.Signals[j.Signal.HomeID] = j.fingerprint()
-			}
-		}
-		at := knownAt(&s.Trigger, e, s.Number)
-		err := w.persistKnown(ctx, at, func(ctx context.Context) error { return known.Keep(ctx, w.Bus, at, signals, homes) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// forgetKnown drops the known signals of an endpoint for the homes of its jobs.
-func (w *Worker) forgetKnown(ctx context.Context, r *events.Retry, e *target.Target, jobs []job) error {
-	at := knownAt(&r.Trigger, e, r.Slice)
-	return w.persistKnown(ctx, at, func(ctx context.Context) error { return known.Forget(ctx, w.Bus, at, homesOf(jobs, e)) })
-}
-
-// persistKnown stores known signals after deliveries. A permanent error does not fail the
-// slice or retry, which would repeat its deliveries. The signals then count as not known.
-func (w *Worker) persistKnown(ctx context.Context, at known.Place, store func(ctx context.Context) error) error {
-	err := w.persist(ctx, store)
-	if err == nil || requeues(ctx, err) {
-		return err
-	}
-	w.Log.Error("known signals not stored", "org", at.OrganizationID, "endpoint", at.EndpointID, "slice", at.Slice, "error", err)
-	return nil
-}
-
-func homesOf(jobs []job, e *target.Target) []string {
-	var homes []string
-	for i := range jobs {
-		if jobs[i].target == e {
-			homes = append(homes, jobs[i].Signal.HomeID)
-		}
-	}
-	return homes
 }
 
 // record stores the retries and then the receipt. When it returns, both are durable, and

@@ -2,9 +2,10 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 
-	"github.com/gridhook/gridhook/dispatcher/known"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -43,6 +44,12 @@ func keep(left, all []job, i int) []job {
 	return append(left, all[i])
 }
 
+// An endpoint may ask for a home's signal only if it differs from the last delivered one.
+// Its known signals are stored per slice of homes. The worker drops a home's known signal
+// before it sends another signal, and keeps the new one after the response. So a newer
+// trigger sends its signal if the last delivery is uncertain, or still in flight. After a
+// change of the endpoint's URL or format nothing is known.
+
 // knownSignals holds the known signals of a slice, by the endpoints that ask for changes.
 type knownSignals map[*target.Target]events.Known
 
@@ -79,7 +86,7 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *slice
 // claim returns an endpoint's known signals of a slice. It drops the signals that the
 // endpoint's jobs replace, and the signals of homes that have moved to another slice.
 func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes, e *target.Target, jobs []job) (events.Known, error) {
-	return known.Drop(ctx, w.Bus, knownAt(&s.Trigger, e, s.Number), func(k *events.Known) {
+	return w.dropKnown(ctx, knownAt(&s.Trigger, e, s.Number), func(k *events.Known) {
 		if receiver := e.Receiver(); k.Receiver != receiver {
 			k.Receiver = receiver
 			clear(k.Signals)
@@ -93,8 +100,14 @@ func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes,
 	})
 }
 
-func knownAt(t *events.Trigger, e *target.Target, slice int) known.Place {
-	return known.Place{OrganizationID: t.OrganizationID, EndpointID: e.ID, Slice: slice}
+// knownPlace identifies the known signals of an endpoint and a slice of homes.
+type knownPlace struct {
+	org, endpointID string
+	slice           int
+}
+
+func knownAt(t *events.Trigger, e *target.Target, slice int) knownPlace {
+	return knownPlace{org: t.OrganizationID, endpointID: e.ID, slice: slice}
 }
 
 // fingerprint returns a text that differs for signals that differ by more than the
@@ -104,4 +117,93 @@ func (j *job) fingerprint() string {
 		return j.Signal.CoarseFingerprint(step)
 	}
 	return j.Signal.Fingerprint(j.Format)
+}
+
+// keepKnown stores the known signals of the endpoints that ask for changes, with those
+// that were delivered.
+func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSignals, jobs []job, results []result) error {
+	for e, signals := range have {
+		homes := homesOf(jobs, e)
+		if len(homes) == 0 {
+			continue
+		}
+		for i := range jobs {
+			if j := &jobs[i]; j.target == e && results[i].delivery.Outcome == events.OutcomeDelivered {
+				signals.Signals[j.Signal.HomeID] = j.fingerprint()
+			}
+		}
+		at := knownAt(&s.Trigger, e, s.Number)
+		err := w.persistKnown(ctx, at, func(ctx context.Context) error { return w.putKnown(ctx, at, signals, homes) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetKnown drops the known signals of an endpoint for the homes of its jobs.
+func (w *Worker) forgetKnown(ctx context.Context, r *events.Retry, e *target.Target, jobs []job) error {
+	at := knownAt(&r.Trigger, e, r.Slice)
+	return w.persistKnown(ctx, at, func(ctx context.Context) error { return w.forgetHomes(ctx, at, homesOf(jobs, e)) })
+}
+
+// persistKnown stores known signals after deliveries. A permanent error does not fail the
+// slice or retry, which would repeat its deliveries. The signals then count as not known.
+func (w *Worker) persistKnown(ctx context.Context, at knownPlace, store func(ctx context.Context) error) error {
+	err := w.persist(ctx, store)
+	if err == nil || requeues(ctx, err) {
+		return err
+	}
+	w.Log.Error("known signals not stored", "org", at.org, "endpoint", at.endpointID, "slice", at.slice, "error", err)
+	return nil
+}
+
+func homesOf(jobs []job, e *target.Target) []string {
+	var homes []string
+	for i := range jobs {
+		if jobs[i].target == e {
+			homes = append(homes, jobs[i].Signal.HomeID)
+		}
+	}
+	return homes
+}
+
+// dropKnown drops known signals and returns the others. It repeats drop after a concurrent
+// write. Errors: storage.ErrUnavailable.
+func (w *Worker) dropKnown(ctx context.Context, at knownPlace, drop func(*events.Known)) (known events.Known, err error) {
+	const tries = 10
+	for range tries {
+		if known, err = w.Bus.Known(ctx, at.org, at.endpointID, at.slice); err != nil {
+			return known, err
+		}
+		before := len(known.Signals)
+		if drop(&known); len(known.Signals) == before {
+			return known, nil
+		}
+		if known.Revision, err = w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, known); !errors.Is(err, storage.ErrConflict) {
+			return known, err
+		}
+	}
+	return known, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// putKnown stores the known signals after deliveries to some homes. After a concurrent
+// write it forgets these homes: another trigger's slice was delivered at the same time, and
+// the order of the two is unknown.
+func (w *Worker) putKnown(ctx context.Context, at knownPlace, known events.Known, homes []string) error {
+	_, err := w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, known)
+	if errors.Is(err, storage.ErrConflict) {
+		return w.forgetHomes(ctx, at, homes)
+	}
+	return err
+}
+
+// forgetHomes drops the known signals of some homes.
+func (w *Worker) forgetHomes(ctx context.Context, at knownPlace, homes []string) error {
+	_, err := w.dropKnown(ctx, at, func(known *events.Known) {
+		for _, home := range homes {
+			delete(known.Signals, home)
+		}
+	})
+	return err
 }

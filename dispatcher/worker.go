@@ -15,7 +15,6 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/channel"
 	"github.com/gridhook/gridhook/dispatcher/gate"
-	"github.com/gridhook/gridhook/dispatcher/known"
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/tracing"
@@ -31,7 +30,11 @@ import (
 // message is durable. Only slices need not survive a power cut, because they can be
 // derived from triggers and receipts.
 type Bus interface {
-	known.Log
+	// Known and PutKnown read and write an endpoint's known signals of a slice of homes.
+	// PutKnown replaces the state at the revision read by Known and returns the new
+	// revision. Errors: storage.ErrConflict.
+	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
+	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error)
 	PutSlice(ctx context.Context, s events.Slice) error
 	PutRetries(ctx context.Context, retries []events.Retry) error
 	PutReceipt(ctx context.Context, r events.Receipt) error

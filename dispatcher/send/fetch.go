@@ -6,22 +6,16 @@ import "net/http"
 // the URL of every request, decompresses responses, follows no redirects and keeps no
 // cookies. Close ends it.
 type Fetcher struct {
-	guard     Guard
-	transport *http.Transport
-	client    http.Client
+	guard  Guard
+	client *http.Client
 }
 
 // NewFetcher returns a fetcher.
 func NewFetcher(o Options) *Fetcher {
 	o.setDefaults()
-	f := &Fetcher{guard: o.Guard, transport: o.transport()}
-	f.transport.DisableCompression = false
-	f.client = http.Client{
-		Transport: f.transport,
-		// A redirect would send a secret in the request elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return f
+	transport := o.transport()
+	transport.DisableCompression = false
+	return &Fetcher{guard: o.Guard, client: newClient(transport, 0)}
 }
 
 // Do makes a request. The caller closes the body of the response.
@@ -33,4 +27,4 @@ func (f *Fetcher) Do(r *http.Request) (*http.Response, error) {
 }
 
 // Close closes idle connections.
-func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
+func (f *Fetcher) Close() { f.client.CloseIdleConnections() }

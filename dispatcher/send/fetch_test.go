@@ -43,7 +43,7 @@ func TestFetcher_Destinations(t *testing.T) {
 	// The name passes the check of the URL, but not that of its address.
 	passes := NewFetcher(Options{Guard: Guard{Allowed: Allowed{Hosts: []string{"localhost:8443"}}}})
 	defer passes.Close()
-	passes.transport.DialContext = Egress{}.dialer(Guard{})
+	passes.client.Transport.(*http.Transport).DialContext = Egress{}.dialer(Guard{})
 	if _, _, err := get(t, passes, "https://localhost:8443/"); !errors.Is(err, errNotAllowed) {
 		t.Errorf("a name of this machine: %v", err)
 	}

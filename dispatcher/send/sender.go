@@ -86,15 +86,24 @@ func (o *Options) transport() *http.Transport {
 	}
 }
 
+// newClient returns a client of net/http over a transport. The timeout is that of a request,
+// 0 for none.
+func newClient(over *http.Transport, timeout time.Duration) *http.Client {
+	return &http.Client{
+		Transport: over, Timeout: timeout,
+		// A redirect would send the credentials or a secret elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 // Sender posts webhooks. It follows no redirects, keeps no cookies and does not retry.
 // Close ends it.
 type Sender struct {
 	opt    Options
 	client *httpclient.Client
-	// authorities is the client for token endpoints. It uses transport. running ends its
-	// requests, and Close waits for fetching.
+	// authorities is the client for token endpoints. running ends its requests, and Close
+	// waits for fetching.
 	authorities *http.Client
-	transport   *http.Transport
 	running     context.Context //nolint:containedctx // the sender's own life
 	stop        context.CancelFunc
 	fetching    sync.WaitGroup
@@ -110,9 +119,8 @@ func New(o Options) *Sender {
 			MaxIdle: o.IdlePerDestination, IdleTimeout: idleTimeout, PingAfter: pingAfter,
 			MaxHeader: maxResponseHeaders, MaxBody: MaxResponse, BodyTimeout: bodyTimeout,
 		}),
-		transport: o.transport(),
+		authorities: newClient(o.transport(), tokenTimeout),
 	}
-	s.authorities = newAuthorities(s.transport)
 	s.running, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -122,7 +130,7 @@ func (s *Sender) Close() {
 	s.stop()
 	s.fetching.Wait()
 	s.client.Close()
-	s.transport.CloseIdleConnections()
+	s.authorities.CloseIdleConnections()
 }
 
 // Destination holds the common properties of an endpoint's requests.

@@ -197,15 +197,6 @@ func isErrorCode(text string) bool {
 	return text != "" && len(text) <= longest && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// newAuthorities returns a client for token endpoints over a guarded transport.
-func newAuthorities(over http.RoundTripper) *http.Client {
-	return &http.Client{
-		Transport: over, Timeout: tokenTimeout,
-		// A redirect would send the credentials elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // sendAuthorized makes a request with a token. If the destination refuses the token, it
 // repeats the request once with another token.
 func (s *Sender) sendAuthorized(ctx context.Context, d *Destination, r *httpclient.Request, a *Attempt) error {

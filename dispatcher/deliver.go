@@ -295,13 +295,8 @@ func (w *Worker) finish(r *request, pass *gate.Pass, a *attempt) {
 
 // paused reports whether an endpoint was disabled after its jobs were made.
 func (w *Worker) paused(e *target.Target) bool {
-	paused := false
-	_ = w.Store.View(func(v storage.View) error { // on an error the endpoint counts as unchanged
-		now, err := w.targets.Get(v, e.OrganizationID, e.ID)
-		paused = errors.Is(err, storage.ErrNotFound) || err == nil && !now.Enabled
-		return nil
-	})
-	return paused
+	now, err := storage.Query(w.Store, func(v storage.View) (*target.Target, error) { return w.targets.Get(v, e.OrganizationID, e.ID) })
+	return errors.Is(err, storage.ErrNotFound) || err == nil && !now.Enabled // on another error the endpoint counts as unchanged
 }
 
 // disable disables an endpoint that responded 410 Gone.

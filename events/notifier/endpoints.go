@@ -48,9 +48,7 @@ func (n *Notifier) disable(ctx context.Context, ref storage.Ref, h events.Health
 		return nil
 	})
 	switch {
-	case errors.Is(err, errTolerated), errors.Is(err, storage.ErrNotFound):
-		return nil
-	case errors.As(err, new(*storage.DecodeError)): // the worker sends nothing there
+	case errors.Is(err, errTolerated), storage.NoRecord(err): // the worker sends nothing to a damaged endpoint
 		return nil
 	case err == nil:
 		n.Log.Warn("endpoint failed for too long, disabled", "org", ref.Org, "endpoint", ref.ID, "detail", detail)

@@ -20,8 +20,8 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 		}
 		return err
 	})
-	switch _, damaged := errors.AsType[*storage.DecodeError](err); {
-	case errors.Is(err, storage.ErrNotFound), damaged: // the worker sends nothing there
+	switch {
+	case storage.NoRecord(err): // the worker sends nothing to a damaged endpoint
 		return nil
 	case err != nil:
 		return err

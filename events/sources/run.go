@@ -72,11 +72,7 @@ func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source,
 // storage.ErrUnavailable, and the end of ctx.
 func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.SourceState, task events.Task) (storage.SourceState, error) {
 	now := r.Now()
-	suspended := false
-	err := r.Store.View(func(v storage.View) (err error) {
-		suspended, err = storage.IsSuspended(v, source.OrganizationID)
-		return err
-	})
+	suspended, err := storage.Query(r.Store, func(v storage.View) (bool, error) { return storage.IsSuspended(v, source.OrganizationID) })
 	if err != nil {
 		return state, err
 	}

@@ -10,30 +10,28 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// channelRoutes returns the operations on notification channels. An operator key that
+// channelRoutes are the operations on notification channels. An operator key that
 // names no organization acts for the operator's channels.
-func (s *server) channelRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true,
-			Summary: "Create a notification channel",
-			Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
-				"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
-		}, (*server).createChannel),
-		do(s, rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, (*server).listChannels),
-		do(s, rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, (*server).getChannel),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
-			Summary:     "Update a notification channel",
-			Description: "Absent fields keep their values.",
-		}, (*server).updateChannel),
-		do(s, rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOwn(storage.KindChannel)),
-		do(s, rest.Route{
-			Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
-			Summary:     "Send a test message to a notification channel and return the result",
-			Description: "A channel receives at most 10 messages at once, and then one in two minutes.",
-		}, (*server).testChannel),
-	}
+var channelRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true,
+		Summary: "Create a notification channel",
+		Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
+			"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
+	}, (*server).createChannel),
+	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, (*server).listChannels),
+	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, (*server).getChannel),
+	do(rest.Route{
+		Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
+		Summary:     "Update a notification channel",
+		Description: "Absent fields keep their values.",
+	}, (*server).updateChannel),
+	do(rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOwn(storage.KindChannel)),
+	do(rest.Route{
+		Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
+		Summary:     "Send a test message to a notification channel and return the result",
+		Description: "A channel receives at most 10 messages at once, and then one in two minutes.",
+	}, (*server).testChannel),
 }
 
 func showChannel(c *storage.Channel) wire.Channel {

@@ -12,22 +12,20 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// linkRoutes returns the operations on links to the console. A link is an API key that
+// linkRoutes are the operations on links to the console. A link is an API key that
 // expires soon, in the fragment of an address.
-func (s *server) linkRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/console/links/create", Name: "createConsoleLink", Scope: storage.ScopeWrite, Checks: true,
-			Summary: "Create a short-lived link to the console",
-			Description: "The link opens the console of the organization without a sign-in, until the link expires. " +
-				"The link counts as a key to the limit of keys. Only this response contains the link.",
-		}, (*server).createLink),
-		do(s, rest.Route{
-			Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Scope: storage.ScopeWrite,
-			Summary:     "Revoke a link to the console immediately",
-			Description: "The identifier is the keyId of the link.",
-		}, (*server).revokeLink),
-	}
+var linkRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/console/links/create", Name: "createConsoleLink", Scope: storage.ScopeWrite, Checks: true,
+		Summary: "Create a short-lived link to the console",
+		Description: "The link opens the console of the organization without a sign-in, until the link expires. " +
+			"The link counts as a key to the limit of keys. Only this response contains the link.",
+	}, (*server).createLink),
+	do(rest.Route{
+		Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Scope: storage.ScopeWrite,
+		Summary:     "Revoke a link to the console immediately",
+		Description: "The identifier is the keyId of the link.",
+	}, (*server).revokeLink),
 }
 
 // linkScopes are the scopes that a link may have: the scopes of the console.

@@ -80,29 +80,36 @@ func (s *server) decode(text []byte, dst any, root string) (wrong []storage.Fiel
 	return schema.Decode(text, dst, types.Of(reflect.TypeOf(dst).Elem(), schema.Request), root, s.rest.Options.MaxDepth)
 }
 
+// operation is a row of a table of operations. It returns the operation's route at a
+// server.
+type operation func(s *server) rest.Route
+
 // do completes a route with the method that it runs. Without a body in its row, an update
 // and an input with required fields require a body. Every other input is optional.
-func do[In, Out any](s *server, r rest.Route, run method[In, Out]) rest.Route {
-	r.In = reflect.TypeFor[In]()
-	r.Out, r.Streams = responseType(reflect.TypeFor[Out]())
-	r.Operator = r.Role != ""
-	switch {
-	case r.Body != rest.BodyNone || r.In == reflect.TypeFor[struct{}]():
-	case r.Partial || schema.Requires(r.In):
-		r.Body = rest.BodyRequired
-	default:
-		r.Body = rest.BodyOptional
+func do[In, Out any](row rest.Route, run method[In, Out]) operation {
+	return func(s *server) rest.Route {
+		r := row
+		r.In = reflect.TypeFor[In]()
+		r.Out, r.Streams = responseType(reflect.TypeFor[Out]())
+		r.Operator = r.Role != ""
+		switch {
+		case r.Body != rest.BodyNone || r.In == reflect.TypeFor[struct{}]():
+		case r.Partial || schema.Requires(r.In):
+			r.Body = rest.BodyRequired
+		default:
+			r.Body = rest.BodyOptional
+		}
+		if !r.Partial {
+			in := new(In)
+			setDefaults(in)
+			r.Default = in
+		}
+		if r.Body == rest.BodyLines {
+			r.Lines = importer.LineTypes()
+		}
+		r.Run = takes(s, &r, run)
+		return r
 	}
-	in := new(In)
-	setDefaults(in)
-	if !r.Partial {
-		r.Default = in
-	}
-	if r.Body == rest.BodyLines {
-		r.Lines = importer.LineTypes()
-	}
-	r.Run = takes(s, &r, run)
-	return r
 }
 
 // responseType returns the JSON type of a response, and whether the response is a stream of

@@ -8,20 +8,18 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// operatorKeyRoutes returns the operations on named operator keys.
-func (s *server) operatorKeyRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin, Checks: true, Errors: []string{rest.CodeUnavailable},
-			Summary:     "Create a named operator key with a role",
-			Description: "The response shows the key's text, this once. read reads; operate also changes organizations and what belongs to them; admin does everything.",
-		}, (*server).createOperatorKey),
-		do(s, rest.Route{
-			Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin, Errors: []string{},
-			Summary: "List the operator keys, without their secrets",
-		}, (*server).listOperatorKeys),
-		do(s, rest.Route{Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin, Summary: "Revoke an operator key at once"}, (*server).revokeOperatorKey),
-	}
+// operatorKeyRoutes are the operations on named operator keys.
+var operatorKeyRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/operator_keys/create", Name: "createOperatorKey", Role: storage.RoleAdmin, Checks: true, Errors: []string{rest.CodeUnavailable},
+		Summary:     "Create a named operator key with a role",
+		Description: "The response shows the key's text, this once. read reads; operate also changes organizations and what belongs to them; admin does everything.",
+	}, (*server).createOperatorKey),
+	do(rest.Route{
+		Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin, Errors: []string{},
+		Summary: "List the operator keys, without their secrets",
+	}, (*server).listOperatorKeys),
+	do(rest.Route{Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin, Summary: "Revoke an operator key at once"}, (*server).revokeOperatorKey),
 }
 
 func showOperatorKey(k *storage.OperatorKey) wire.OperatorKey {

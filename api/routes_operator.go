@@ -7,130 +7,121 @@ import (
 
 // operatorRoutes returns the table of operations for the operator only.
 func (s *server) operatorRoutes() []rest.Route {
-	return grouped(groupOperator, s.organizationRoutes(), s.ownedHomeRoutes(), s.planRoutes(), s.signalRoutes(), s.sourceRoutes(), s.factRoutes(), s.operatorKeyRoutes(),
-		s.auditRoutes(), s.tenantRoutes())
+	return s.grouped(groupOperator, organizationRoutes, ownedHomeRoutes, planRoutes, signalRoutes, sourceRoutes, factRoutes, operatorKeyRoutes, auditRoutes, tenantRoutes)
 }
 
-// organizationRoutes returns the operations on organizations and their keys.
-func (s *server) organizationRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/create", Name: "createOrganization", Role: storage.RoleOperate, Checks: true,
-			Summary: "Create an organization",
-		}, (*server).createOrganization),
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
-			Summary: "List the organizations",
-		}, listShared[storage.Organization](storage.KindOrganization)),
-		do(s, rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, (*server).getOrganization),
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate, Checks: true, Partial: true,
-			Summary:     "Update, suspend or resume an organization",
-			Description: "Absent fields keep their values.",
-		}, (*server).updateOrganization),
-		do(s, rest.Route{
-			Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate, Checks: true,
-			Summary:     "Create an API key for an organization",
-			Description: "Only this response contains the text of the key.",
-		}, (*server).createKey),
-		do(s, rest.Route{Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead, Summary: "List an organization's keys, without their secrets"}, (*server).listKeys),
-		do(s, rest.Route{Path: "/v1/admin/keys/{id}/revoke", Name: "revokeKey", Role: storage.RoleOperate, Summary: "Revoke a key immediately"}, (*server).revokeKey),
-		do(s, rest.Route{
-			Path: "/v1/admin/keys/{id}/rotate", Name: "rotateKey", Role: storage.RoleOperate,
-			Summary:     "Rotate a key",
-			Description: "Both keys are valid during the overlap. Only this response contains the text of the new key.",
-		}, (*server).rotateKey),
-	}
+// organizationRoutes are the operations on organizations and their keys.
+var organizationRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/organizations/create", Name: "createOrganization", Role: storage.RoleOperate, Checks: true,
+		Summary: "Create an organization",
+	}, (*server).createOrganization),
+	do(rest.Route{
+		Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
+		Summary: "List the organizations",
+	}, listShared[storage.Organization](storage.KindOrganization)),
+	do(rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, (*server).getOrganization),
+	do(rest.Route{
+		Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate, Checks: true, Partial: true,
+		Summary:     "Update, suspend or resume an organization",
+		Description: "Absent fields keep their values.",
+	}, (*server).updateOrganization),
+	do(rest.Route{
+		Path: "/v1/admin/keys/create", Name: "createKey", Role: storage.RoleOperate, Checks: true,
+		Summary:     "Create an API key for an organization",
+		Description: "Only this response contains the text of the key.",
+	}, (*server).createKey),
+	do(rest.Route{Path: "/v1/admin/keys/list", Name: "listKeys", Role: storage.RoleRead, Summary: "List an organization's keys, without their secrets"}, (*server).listKeys),
+	do(rest.Route{Path: "/v1/admin/keys/{id}/revoke", Name: "revokeKey", Role: storage.RoleOperate, Summary: "Revoke a key immediately"}, (*server).revokeKey),
+	do(rest.Route{
+		Path: "/v1/admin/keys/{id}/rotate", Name: "rotateKey", Role: storage.RoleOperate,
+		Summary:     "Rotate a key",
+		Description: "Both keys are valid during the overlap. Only this response contains the text of the new key.",
+	}, (*server).rotateKey),
 }
 
-// ownedHomeRoutes returns the operations on the homes of any organization.
-func (s *server) ownedHomeRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate, Checks: true,
-			Summary:     "Create a home",
-			Description: "A missing time zone or city comes from the zipcode.",
-		}, (*server).createHome),
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
-			Summary:     "List an organization's homes",
-			Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
-		}, (*server).listHomes),
-		do(s, rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with the months of its measured load"}, (*server).getHome),
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate, Checks: true,
-			Summary:     "Update a home",
-			Description: "Changes the given fields. The next price signal of the home uses them.",
-		}, (*server).updateHome),
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/{id}/import_green_button", Name: "importGreenButton", Role: storage.RoleOperate, Body: rest.BodyXML,
-			Summary: "Import a home's metered energy from a Green Button file",
-			Description: "The file is an Atom feed of ESPI, as utilities offer it for download, of at most 64 MiB. Its months replace the " +
-				"stored months of the home's measured load, unless more of their hours are missing. The readings are not stored.",
-		}, (*server).importGreenButton),
-		do(s, rest.Route{
-			Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
-			Summary: "Delete a home with its solar, usage, measured load and onboarding",
-		}, (*server).deleteHome),
-	}
+// ownedHomeRoutes are the operations on the homes of any organization.
+var ownedHomeRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/homes/create", Name: "createHome", Role: storage.RoleOperate, Checks: true,
+		Summary:     "Create a home",
+		Description: "A missing time zone or city comes from the zipcode.",
+	}, (*server).createHome),
+	do(rest.Route{
+		Path: "/v1/admin/homes/list", Name: "listHomes", Role: storage.RoleRead,
+		Summary:     "List an organization's homes",
+		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
+	}, (*server).listHomes),
+	do(rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with the months of its measured load"}, (*server).getHome),
+	do(rest.Route{
+		Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate, Checks: true,
+		Summary:     "Update a home",
+		Description: "Changes the given fields. The next price signal of the home uses them.",
+	}, (*server).updateHome),
+	do(rest.Route{
+		Path: "/v1/admin/homes/{id}/import_green_button", Name: "importGreenButton", Role: storage.RoleOperate, Body: rest.BodyXML,
+		Summary: "Import a home's metered energy from a Green Button file",
+		Description: "The file is an Atom feed of ESPI, as utilities offer it for download, of at most 64 MiB. Its months replace the " +
+			"stored months of the home's measured load, unless more of their hours are missing. The readings are not stored.",
+	}, (*server).importGreenButton),
+	do(rest.Route{
+		Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
+		Summary: "Delete a home with its solar, usage, measured load and onboarding",
+	}, (*server).deleteHome),
 }
 
-// planRoutes returns the operations on rate plans, the import and feedback.
-func (s *server) planRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate, Checks: true,
-			Summary:     "Create or replace a rate plan",
-			Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
-		}, (*server).importPlan),
-		do(s, rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, (*server).listPlans),
-		do(s, rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, (*server).getPlan),
-		do(s, rest.Route{
-			Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
-			Summary:     "Delete a rate plan and its events",
-			Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
-		}, (*server).deletePlan),
-		do(s, rest.Route{
-			Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
-			Summary: "Create or replace many resources",
-			Description: "One resource a line. Invalid lines are reported and skipped, the other lines are stored. " +
-				"Importing the same lines again changes nothing.",
-		}, (*server).importLines),
-		do(s, rest.Route{Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead, Summary: "List the submitted feedback"}, (*server).listFeedback),
-		do(s, rest.Route{
-			Path: "/v1/admin/feedback/{id}/delete", Name: "deleteFeedback", Role: storage.RoleOperate,
-			Summary: "Erase a submission of feedback",
-		}, (*server).deleteFeedback),
-	}
+// planRoutes are the operations on rate plans, the import and feedback.
+var planRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/plans/import", Name: "importPlan", Role: storage.RoleOperate, Checks: true,
+		Summary:     "Create or replace a rate plan",
+		Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
+	}, (*server).importPlan),
+	do(rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, (*server).listPlans),
+	do(rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, (*server).getPlan),
+	do(rest.Route{
+		Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
+		Summary:     "Delete a rate plan and its events",
+		Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
+	}, (*server).deletePlan),
+	do(rest.Route{
+		Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
+		Summary: "Create or replace many resources",
+		Description: "One resource a line. Invalid lines are reported and skipped, the other lines are stored. " +
+			"Importing the same lines again changes nothing.",
+	}, (*server).importLines),
+	do(rest.Route{Path: "/v1/admin/feedback/list", Name: "listFeedback", Role: storage.RoleRead, Summary: "List the submitted feedback"}, (*server).listFeedback),
+	do(rest.Route{
+		Path: "/v1/admin/feedback/{id}/delete", Name: "deleteFeedback", Role: storage.RoleOperate,
+		Summary: "Erase a submission of feedback",
+	}, (*server).deleteFeedback),
 }
 
-// factRoutes returns the operations on facts about places and utilities that override the
+// factRoutes are the operations on facts about places and utilities that override the
 // published data. The facts are created by import.
-func (s *server) factRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
-			Summary: "List the imported utilities",
-		}, listShared[storage.Utility](storage.KindUtility)),
-		do(s, rest.Route{
-			Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
-			Summary:     "Delete an imported utility by its EIA number",
-			Description: "The published data applies again.",
-		}, deleteShared(storage.KindUtility)),
-		do(s, rest.Route{
-			Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
-			Summary: "List the imported demand-response programs",
-		}, listShared[storage.DemandResponse](storage.KindDemandResponse)),
-		do(s, rest.Route{
-			Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
-			Summary:     "Delete the imported programs of a utility by its EIA number",
-			Description: "The published programs apply again.",
-		}, deleteShared(storage.KindDemandResponse)),
-		do(s, rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listShared[storage.Area](storage.KindArea)),
-		do(s, rest.Route{
-			Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
-			Summary:     "Delete an imported area",
-			Description: "The published data applies again.",
-		}, deleteShared(storage.KindArea)),
-	}
+var factRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
+		Summary: "List the imported utilities",
+	}, listShared[storage.Utility](storage.KindUtility)),
+	do(rest.Route{
+		Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
+		Summary:     "Delete an imported utility by its EIA number",
+		Description: "The published data applies again.",
+	}, deleteShared(storage.KindUtility)),
+	do(rest.Route{
+		Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
+		Summary: "List the imported demand-response programs",
+	}, listShared[storage.DemandResponse](storage.KindDemandResponse)),
+	do(rest.Route{
+		Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
+		Summary:     "Delete the imported programs of a utility by its EIA number",
+		Description: "The published programs apply again.",
+	}, deleteShared(storage.KindDemandResponse)),
+	do(rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listShared[storage.Area](storage.KindArea)),
+	do(rest.Route{
+		Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
+		Summary:     "Delete an imported area",
+		Description: "The published data applies again.",
+	}, deleteShared(storage.KindArea)),
 }

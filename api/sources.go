@@ -18,38 +18,36 @@ type Sources interface {
 	Check(ctx context.Context, source storage.Source) (events.SourceCheck, error)
 }
 
-// sourceRoutes returns the operations on sources.
-func (s *server) sourceRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/create", Name: "createSource", Role: storage.RoleOperate, Checks: true,
-			Summary: "Create a source, which fetches prices, alerts or a tariff regularly",
-			Description: "The first fetch follows at once. All prices of a fetch are stored or none. " +
-				"Schedules with onPriceChange then send the signals of the affected homes.",
-		}, (*server).createSource),
-		do(s, rest.Route{Path: "/v1/admin/sources/list", Name: "listSources", Role: storage.RoleRead, Summary: "List an organization's sources, or the shared sources"}, (*server).listSources),
-		do(s, rest.Route{Path: "/v1/admin/sources/{id}/get", Name: "getSource", Role: storage.RoleRead, Summary: "Get a source with the log of its runs"}, (*server).getSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/update", Name: "updateSource", Role: storage.RoleOperate, Checks: true, Partial: true,
-			Summary:     "Update, pause or resume a source",
-			Description: "Absent fields keep their values. The changed source fetches at once.",
-		}, (*server).updateSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
-			Summary:     "Delete a source",
-			Description: "The prices, plans and events that it has stored stay.",
-		}, (*server).deleteSource),
-		do(s, rest.Route{Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate, Summary: "Fetch now instead of at the next time"}, (*server).runSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate, Unaudited: true, Timeout: checkSourceTimeout, Errors: []string{rest.CodeUnavailable},
-			Summary:     "Fetch once and show what a run would store, without storing it",
-			Description: "A failed fetch has the outcome FAILED and its error.",
-		}, (*server).checkSource),
-		do(s, rest.Route{
-			Path: "/v1/admin/sources/adapters/list", Name: "listSourceAdapters", Role: storage.RoleRead,
-			Summary: "List the adapters of sources with their parameters",
-		}, (*server).listSourceAdapters),
-	}
+// sourceRoutes are the operations on sources.
+var sourceRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/sources/create", Name: "createSource", Role: storage.RoleOperate, Checks: true,
+		Summary: "Create a source, which fetches prices, alerts or a tariff regularly",
+		Description: "The first fetch follows at once. All prices of a fetch are stored or none. " +
+			"Schedules with onPriceChange then send the signals of the affected homes.",
+	}, (*server).createSource),
+	do(rest.Route{Path: "/v1/admin/sources/list", Name: "listSources", Role: storage.RoleRead, Summary: "List an organization's sources, or the shared sources"}, (*server).listSources),
+	do(rest.Route{Path: "/v1/admin/sources/{id}/get", Name: "getSource", Role: storage.RoleRead, Summary: "Get a source with the log of its runs"}, (*server).getSource),
+	do(rest.Route{
+		Path: "/v1/admin/sources/{id}/update", Name: "updateSource", Role: storage.RoleOperate, Checks: true, Partial: true,
+		Summary:     "Update, pause or resume a source",
+		Description: "Absent fields keep their values. The changed source fetches at once.",
+	}, (*server).updateSource),
+	do(rest.Route{
+		Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
+		Summary:     "Delete a source",
+		Description: "The prices, plans and events that it has stored stay.",
+	}, (*server).deleteSource),
+	do(rest.Route{Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate, Summary: "Fetch now instead of at the next time"}, (*server).runSource),
+	do(rest.Route{
+		Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate, Unaudited: true, Timeout: checkSourceTimeout, Errors: []string{rest.CodeUnavailable},
+		Summary:     "Fetch once and show what a run would store, without storing it",
+		Description: "A failed fetch has the outcome FAILED and its error.",
+	}, (*server).checkSource),
+	do(rest.Route{
+		Path: "/v1/admin/sources/adapters/list", Name: "listSourceAdapters", Role: storage.RoleRead,
+		Summary: "List the adapters of sources with their parameters",
+	}, (*server).listSourceAdapters),
 }
 
 // checkSourceTimeout is the timeout of a fetch plus an allowance for the rest of the

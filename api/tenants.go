@@ -10,27 +10,25 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tenantRoutes returns the operations on everything that one organization has.
-func (s *server) tenantRoutes() []rest.Route {
-	return []rest.Route{
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin, Errors: []string{},
-			Summary: "Export an organization as lines of an import",
-			Description: "Secrets are masked, as in every response. Keys, schedules, notification channels, OpenADR objects and deliveries are not lines of an import " +
-				"and are left out. Ask for the next page until next is null.",
-		}, (*server).exportOrganization),
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
-			Summary: "Get what an organization takes up",
-		}, (*server).organizationUsage),
-		do(s, rest.Route{
-			Path: "/v1/admin/organizations/{id}/delete", Name: "deleteOrganization", Role: storage.RoleAdmin,
-			Summary: "Delete an organization and erase its records",
-			Description: "At once its keys are refused, and nothing of it can be read or sent. The response is a receipt. " +
-				"A large organization takes several requests: repeat the request until complete is true. " +
-				"Feedback belongs to the operator and stays: the first receipt lists submissions that may be about the organization.",
-		}, (*server).deleteOrganization),
-	}
+// tenantRoutes are the operations on everything that one organization has.
+var tenantRoutes = []operation{
+	do(rest.Route{
+		Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin, Errors: []string{},
+		Summary: "Export an organization as lines of an import",
+		Description: "Secrets are masked, as in every response. Keys, schedules, notification channels, OpenADR objects and deliveries are not lines of an import " +
+			"and are left out. Ask for the next page until next is null.",
+	}, (*server).exportOrganization),
+	do(rest.Route{
+		Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
+		Summary: "Get what an organization takes up",
+	}, (*server).organizationUsage),
+	do(rest.Route{
+		Path: "/v1/admin/organizations/{id}/delete", Name: "deleteOrganization", Role: storage.RoleAdmin,
+		Summary: "Delete an organization and erase its records",
+		Description: "At once its keys are refused, and nothing of it can be read or sent. The response is a receipt. " +
+			"A large organization takes several requests: repeat the request until complete is true. " +
+			"Feedback belongs to the operator and stays: the first receipt lists submissions that may be about the organization.",
+	}, (*server).deleteOrganization),
 }
 
 // deleteOrganization is safe to repeat. A repeat continues an interrupted deletion.

@@ -85,12 +85,15 @@ func (s *server) decode(text []byte, dst any, root string) (wrong []storage.Fiel
 type operation func(s *server) rest.Route
 
 // do completes a route with the method that it runs. Without a body in its row, an update
-// and an input with required fields require a body. Every other input is optional.
+// and an input with required fields require a body. Every other input is optional. A row
+// has the type of the response only if it is not the Go type of the method's result.
 func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 	return func(s *server) rest.Route {
 		r := row
 		r.In = reflect.TypeFor[In]()
-		r.Out, r.Streams = responseType(reflect.TypeFor[Out]())
+		if r.Out == nil {
+			r.Out = reflect.TypeFor[Out]()
+		}
 		r.Operator = r.Role != ""
 		switch {
 		case r.Body != rest.BodyNone || r.In == reflect.TypeFor[struct{}]():
@@ -110,18 +113,6 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 		r.Run = takes(s, &r, run)
 		return r
 	}
-}
-
-// responseType returns the JSON type of a response, and whether the response is a stream of
-// it. An Encoder and a Stream document a type other than their Go type.
-func responseType(t reflect.Type) (documented reflect.Type, streams bool) {
-	switch made := reflect.Zero(t).Interface().(type) {
-	case rest.Encoder:
-		return made.Documented(), false
-	case rest.Stream:
-		return made.Documented(), true
-	}
-	return t, false
 }
 
 // resolveWindow returns the window of two timestamps, or nil if both are absent. It adds

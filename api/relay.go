@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"time"
 
@@ -95,9 +94,6 @@ type relayStream struct {
 	subscription events.RelaySubscription
 	seconds      int
 }
-
-// Documented implements rest.Stream.
-func (*relayStream) Documented() reflect.Type { return reflect.TypeFor[events.RelayLine]() }
 
 func (l *relayStream) close() {
 	l.subscription.Close()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -124,7 +125,7 @@ var endpointRoutes = []operation{
 // log has neither: the delivery log has each response.
 var relayRoutes = []operation{
 	do(rest.Route{
-		Path: "/v1/webhook/endpoints/{id}/listen", Name: "listenEndpoint", Scope: storage.ScopeWrite, Unaudited: true, Checks: true,
+		Path: "/v1/webhook/endpoints/{id}/listen", Name: "listenEndpoint", Scope: storage.ScopeWrite, Unaudited: true, Checks: true, Out: reflect.TypeFor[events.RelayLine](), Streams: true,
 		Summary: "Receive the webhooks of an endpoint over this connection",
 		Description: "The url of the endpoint must be relay:listen. The response has one JSON object a line. Each line with a request needs " +
 			"a response by /v1/webhook/endpoints/{id}/respond before the endpoint's timeout. Without a client that listens, attempts fail and are " +
@@ -178,7 +179,7 @@ var homeRoutes = []operation{
 	}, (*server).listOwnHomes),
 	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home"}, (*server).getOwnHome),
 	do(rest.Route{
-		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Also: reflect.TypeFor[[]wire.OpenADREvent](),
+		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Out: reflect.TypeFor[wire.PriceSignal](), Also: reflect.TypeFor[[]wire.OpenADREvent](),
 		Summary: "Get the price signal of a home",
 		Description: "Without a body, the signal covers the 24 hours from the start of the current quarter hour. " +
 			"For a home that cannot be priced, the error is VALIDATION_FAILED with the field to change. " +

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"reflect"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -23,7 +22,7 @@ func (in *priceSignalInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) 
 	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be combined with the format %s", storage.FormatOpenADR3)
 }
 
-func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready[wire.PriceSignal], error) {
+func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready, error) {
 	var signal signals.Signal
 	var reasons []pricing.Reason
 	err := s.Store.View(func(v storage.View) (err error) {
@@ -50,11 +49,11 @@ func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInp
 	}, nil
 }
 
-// ready appends an encoded T to a buffer.
-type ready[T any] func(to []byte) []byte
+// ready appends an encoded response to a buffer.
+type ready func(to []byte) []byte
 
-func (r ready[T]) AppendTo(b []byte) []byte { return r(b) }
-func (r ready[T]) Documented() reflect.Type { return reflect.TypeFor[T]() }
+// AppendTo implements rest.Encoder.
+func (r ready) AppendTo(b []byte) []byte { return r(b) }
 
 // explain converts the reasons of a signal for the response.
 func explain(reasons []pricing.Reason) []wire.PriceReason {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"reflect"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -99,11 +98,8 @@ type ProblemBody struct {
 	*Problem
 }
 
-// Encoder is a value that encodes itself. Documented returns the type of its JSON.
-type Encoder interface {
-	AppendTo(b []byte) []byte
-	Documented() reflect.Type
-}
+// Encoder is a value that encodes itself.
+type Encoder interface{ AppendTo(b []byte) []byte }
 
 // responseHeader has the headers of every response.
 var responseHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}}

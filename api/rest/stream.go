@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"reflect"
 	"time"
 )
 
@@ -13,8 +12,6 @@ import (
 // process stops. The response ends when Run returns.
 type Stream interface {
 	Run(ctx context.Context, write func(line []byte) error)
-	// Documented returns the type of a line.
-	Documented() reflect.Type
 }
 
 // linesType is the media type of JSON lines.

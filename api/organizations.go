@@ -42,7 +42,7 @@ func (s *server) getOrganization(_ context.Context, c *rest.Call, _ *struct{}) (
 // itself reports errors of the store.
 func (s *server) checkOrganization(p *rest.FieldErrors, org string) {
 	if !storage.ValidID(org) {
-		p.Addf("organizationId", rest.BadID)
+		p.Addf("organizationId", storage.BadID)
 		return
 	}
 	_, err := storage.Get[storage.Organization](s.Store, storage.OrganizationRef(org))

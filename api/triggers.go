@@ -22,7 +22,7 @@ type triggerInput struct {
 
 func (in *triggerInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 	if in.OrganizationID != nil {
-		rest.CheckID(p, "organizationId", *in.OrganizationID)
+		p.Check(storage.ValidID(*in.OrganizationID), "organizationId", storage.BadID)
 	}
 	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
 }

@@ -11,9 +11,10 @@ import (
 // index returns the JSON path of an array's element.
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-func checkID(p *Problems, field, id string) {
-	p.Check(ValidID(id), field, "must match ^[A-Za-z0-9_-]{1,128}$")
-}
+// BadID is the message of an invalid identifier.
+const BadID = "must match ^[A-Za-z0-9_-]{1,128}$"
+
+func checkID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID) }
 
 // checkOptionalID accepts an absent (empty) identifier.
 func checkOptionalID(p *Problems, field, id string) {

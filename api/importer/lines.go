@@ -124,7 +124,7 @@ func (c *check) decodeOver(stored importLine) {
 
 // owner adds a field error if the line's organization does not exist.
 func (c *check) owner(h *lineHead) {
-	rest.CheckID(&c.p, "organizationId", h.OrganizationID)
+	c.p.Check(storage.ValidID(h.OrganizationID), "organizationId", storage.BadID)
 	c.refersTo(storage.OrganizationRef(h.OrganizationID), "organizationId")
 }
 

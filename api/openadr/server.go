@@ -151,7 +151,7 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
 		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]
 		if !storage.ValidID(req.id) {
-			return nil, rest.Invalid("id", rest.BadID)
+			return nil, rest.Invalid("id", storage.BadID)
 		}
 		c.ID = req.id
 	}

@@ -62,6 +62,9 @@ var statuses = map[string]int{
 	CodeInternal: http.StatusInternalServerError, CodeUnavailable: http.StatusServiceUnavailable,
 }
 
+// FieldErrors collects the wrong fields of a request.
+type FieldErrors = storage.Problems
+
 // Invalid returns the error of one wrong field.
 func Invalid(field, message string) error {
 	return &storage.InvalidError{Fields: []storage.FieldError{{Field: field, Message: message}}}

@@ -124,7 +124,7 @@ func (s *Server) admit(c *Call, route *Route) error {
 func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *Route) (any, error) {
 	if strings.Contains(route.Path, Parameter) {
 		c.ID = pathID(r)
-		c.Wrong.Check(storage.ValidID(c.ID), "id", BadID)
+		c.Wrong.Check(storage.ValidID(c.ID), "id", storage.BadID)
 	}
 	switch {
 	case c.Operator && !c.named && route.OfOperator:

@@ -75,18 +75,11 @@ func requestID(r *http.Request, now time.Time) string {
 	return storage.NewID("req_", now)
 }
 
-// panicError is a panic as an error. Its stack is logged.
-type panicError struct {
-	cause any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.cause) }
-
+// guarded runs respond. A panic is an error with its stack, which only the log has.
 func (s *Server) guarded(w http.ResponseWriter, r *http.Request, c *Call, respond Responder) (value any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			value, err = nil, &panicError{cause, debug.Stack()}
+			value, err = nil, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
 	return respond(w, r, c)
@@ -196,9 +189,6 @@ func (s *Server) record(r *http.Request, o *outcome) {
 	}
 	if failed {
 		attrs = append(attrs, slog.Any("error", o.err))
-		if p, ok := o.err.(*panicError); ok { //nolint:errorlint // made by guarded, never wrapped
-			attrs = append(attrs, slog.String("stack", string(p.stack)))
-		}
 	}
 	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -23,7 +25,6 @@ func TestObserve_LogLevels(t *testing.T) {
 		{404, storage.ErrNotFound, "INFO"},
 		{503, storage.ErrUnavailable, "ERROR"},
 		{500, errors.New("a fault"), "ERROR"},
-		{500, &panicError{cause: context.Canceled}, "ERROR"},
 	} {
 		var lines bytes.Buffer
 		s := &Server{Deps: Deps{Log: slog.New(slog.NewTextHandler(&lines, nil))}}
@@ -31,6 +32,23 @@ func TestObserve_LogLevels(t *testing.T) {
 		s.record(request, &outcome{call: &Call{}, status: tt.status, err: tt.err})
 		if !strings.Contains(lines.String(), "level="+tt.want+" ") {
 			t.Errorf("%d %v: %s", tt.status, tt.err, lines.String())
+		}
+	}
+}
+
+// A panic is an internal error. Its cause and its stack are in the log only.
+func TestObserve_Panic(t *testing.T) {
+	var lines bytes.Buffer
+	s := New(Deps{Log: slog.New(slog.NewTextHandler(&lines, nil)), Now: time.Now}, Options{})
+	h := s.observe("/v1/x", func(http.ResponseWriter, *http.Request, *Call) (any, error) { panic(context.Canceled) })
+	response := httptest.NewRecorder()
+	h.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), "POST", "/v1/x", nil))
+	if body := response.Body.String(); response.Code != 500 || !strings.Contains(body, CodeInternal) || strings.Contains(body, "canceled") {
+		t.Errorf("%d %s", response.Code, body)
+	}
+	for _, want := range []string{"level=ERROR", "panic: context canceled", "observe_test.go"} {
+		if !strings.Contains(lines.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, &lines)
 		}
 	}
 }

@@ -208,7 +208,7 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 }
 
 // name sets the caller's organization from the header. A repeated or empty header sets an
-// empty organization, which actFor refuses.
+// empty organization, which operate refuses.
 func (c *Caller) name(r *http.Request) {
 	given := r.Header[canonicalOrganization]
 	if len(given) == 0 {
@@ -218,15 +218,6 @@ func (c *Caller) name(r *http.Request) {
 	if len(given) == 1 {
 		c.Org = given[0]
 	}
-}
-
-// actFor checks that the caller may act for the organization of the header.
-func (s *Server) actFor(c *Caller, p *FieldErrors) error {
-	if !storage.ValidID(c.Org) {
-		p.Addf(OrganizationHeader, "must be one header with the identifier of an organization")
-		return nil
-	}
-	return s.MayActFor(c, c.Org)
 }
 
 // MayActFor returns an error unless the caller may act for an organization. The operator

@@ -123,14 +123,19 @@ func (s *Server) admit(c *Call, route *Route) error {
 // operate checks the path, the organization and the body, and runs the operation.
 func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *Route) (any, error) {
 	if strings.Contains(route.Path, Parameter) {
-		c.ID = pathID(r)
+		c.ID = mux.Vars(r)["id"]
+		if decoded, err := url.PathUnescape(c.ID); err == nil { // what does not decode is invalid as sent
+			c.ID = decoded
+		}
 		c.Wrong.Check(storage.ValidID(c.ID), "id", storage.BadID)
 	}
 	switch {
 	case c.Operator && !c.named && route.OfOperator:
 		c.Org = storage.Shared
 	case (c.named || c.Operator) && route.ForOrganization():
-		if err := s.actFor(&c.Caller, &c.Wrong); err != nil {
+		if !storage.ValidID(c.Org) {
+			c.Wrong.Addf(OrganizationHeader, "must be one header with the identifier of an organization")
+		} else if err := s.MayActFor(&c.Caller, c.Org); err != nil {
 			return nil, err
 		}
 	}
@@ -138,17 +143,6 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 		c.IdempotencyKey = idempotencyKey(r, &c.Wrong)
 	}
 	return route.Run(ctx, c)
-}
-
-// pathID returns the decoded identifier of the path. An identifier that fails to decode
-// is returned as sent. It is invalid either way.
-func pathID(r *http.Request) string {
-	encoded := mux.Vars(r)["id"]
-	id, err := url.PathUnescape(encoded)
-	if err != nil {
-		return encoded
-	}
-	return id
 }
 
 // limitBody limits the size of the body. A request with a larger Content-Length is

@@ -60,7 +60,7 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	if sent == nil {
 		sent = func() uint64 { return 0 }
 	}
-	n := int64(rest.Positive(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2)))
+	n := int64(cmp.Or(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2)))
 	e := &Estimates{atOnce: n, slots: semaphore.NewWeighted(n), queues: map[string]*queue{}, sent: sent}
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	return e

@@ -36,7 +36,7 @@ func TestUnread_SlowReaders(t *testing.T) {
 	must(t, err)
 	deps := e.deps
 	deps.Registerer = nil
-	server := bare(api.Public(deps, rest.Options{MaxUnread: 1 << 20, ReadStall: 5 * time.Second}))
+	server := bare(api.Public(deps, rest.Options{MaxUnread: 1 << 20}))
 	go func() { _ = server.Serve(narrow{l}) }()
 	t.Cleanup(func() { _ = server.Close() })
 	url := "http://" + l.Addr().String()

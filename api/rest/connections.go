@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -32,11 +33,11 @@ func NewHTTPServer(handler http.Handler, c Connections, log *slog.Logger) *http.
 		Handler:           markHandled(handler),
 		ConnContext:       withConn,
 		ConnState:         markIdle,
-		ReadHeaderTimeout: Positive(c.HeaderTimeout, 5*time.Second),
-		ReadTimeout:       Positive(c.ReadTimeout, 15*time.Second),
-		WriteTimeout:      Positive(c.WriteTimeout, 30*time.Second),
-		IdleTimeout:       Positive(c.IdleTimeout, 60*time.Second),
-		MaxHeaderBytes:    max(1, Positive(c.MaxHeaders, 16<<10)-headerSlack),
+		ReadHeaderTimeout: cmp.Or(c.HeaderTimeout, 5*time.Second),
+		ReadTimeout:       cmp.Or(c.ReadTimeout, 15*time.Second),
+		WriteTimeout:      cmp.Or(c.WriteTimeout, 30*time.Second),
+		IdleTimeout:       cmp.Or(c.IdleTimeout, 60*time.Second),
+		MaxHeaderBytes:    max(1, cmp.Or(c.MaxHeaders, 16<<10)-headerSlack),
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		// OPTIONS * gets the same response as an unknown path.
 		DisableGeneralOptionsHandler: true,

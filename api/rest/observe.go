@@ -120,7 +120,7 @@ func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err 
 		return writeProblem(w, c.RequestID, f, PublicProblem(*err, s.Explain), *err)
 	}
 	writeHead(w, c.RequestID, status, body.Len())
-	send(w, body.Bytes(), s.Options.ReadStall)
+	send(w, body.Bytes(), readStall)
 	return status, ""
 }
 

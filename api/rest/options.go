@@ -1,6 +1,9 @@
 package rest
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Options has the limits of a request. A zero field has its default.
 type Options struct {
@@ -32,9 +35,6 @@ type Options struct {
 	// MaxUnread is the maximum size of all responses that clients have not read yet, in
 	// bytes. The default is 64 MiB. An organization may use a quarter.
 	MaxUnread int64
-	// ReadStall is how long a client may take to read 64 KiB of a response, by default 5
-	// s.
-	ReadStall time.Duration
 	// Origins has the web origins whose pages may call the partners' operations from
 	// browsers. The default is none.
 	Origins []string
@@ -43,27 +43,18 @@ type Options struct {
 	Proxies Proxies
 }
 
-// WithDefaults returns the options with a default for each zero field.
-func (o Options) WithDefaults() Options {
-	o.MaxBody = Positive(o.MaxBody, 1<<20)
-	o.MaxImportBody = Positive(o.MaxImportBody, 16<<20)
-	o.MaxXMLBody = Positive(o.MaxXMLBody, 64<<20)
-	o.MaxDepth = Positive(o.MaxDepth, 32)
-	o.Rate = Positive(o.Rate, 100)
-	o.Burst = Positive(o.Burst, 200)
-	o.FeedbackRate = Positive(o.FeedbackRate, 0.2)
-	o.FeedbackBurst = Positive(o.FeedbackBurst, 10)
-	o.MaxIdempotencyKeys = Positive(o.MaxIdempotencyKeys, 10_000)
-	o.MaxUnread = Positive(o.MaxUnread, 64<<20)
-	o.ReadStall = Positive(o.ReadStall, 5*time.Second)
-	o.Timeout = Positive(o.Timeout, 25*time.Second)
+// withDefaults returns the options with a default for each zero field.
+func (o Options) withDefaults() Options {
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.MaxImportBody = cmp.Or(o.MaxImportBody, 16<<20)
+	o.MaxXMLBody = cmp.Or(o.MaxXMLBody, 64<<20)
+	o.MaxDepth = cmp.Or(o.MaxDepth, 32)
+	o.Rate = cmp.Or(o.Rate, 100)
+	o.Burst = cmp.Or(o.Burst, 200)
+	o.FeedbackRate = cmp.Or(o.FeedbackRate, 0.2)
+	o.FeedbackBurst = cmp.Or(o.FeedbackBurst, 10)
+	o.MaxIdempotencyKeys = cmp.Or(o.MaxIdempotencyKeys, 10_000)
+	o.MaxUnread = cmp.Or(o.MaxUnread, 64<<20)
+	o.Timeout = cmp.Or(o.Timeout, 25*time.Second)
 	return o
-}
-
-// Positive returns v if v is above 0, otherwise otherwise.
-func Positive[T int | int64 | float64 | time.Duration](v, otherwise T) T {
-	if v > 0 {
-		return v
-	}
-	return otherwise
 }

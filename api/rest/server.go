@@ -48,7 +48,7 @@ type Server struct {
 
 // New returns a server with the given options. A zero option has its default.
 func New(d Deps, o Options) *Server {
-	o = o.WithDefaults()
+	o = o.withDefaults()
 	return &Server{
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),

@@ -33,8 +33,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, lines Stream) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // of the request, which is read: it would end the context
 	lines.Run(r.Context(), func(line []byte) error {
-		_ = control.SetWriteDeadline(time.Now().Add(s.Options.ReadStall)) // a test's recorder has no deadlines
-		if _, err := w.Write(append(line, '\n')); err != nil {            //nolint:gosec // it is JSON, and said to be
+		_ = control.SetWriteDeadline(time.Now().Add(readStall)) // a test's recorder has no deadlines
+		if _, err := w.Write(append(line, '\n')); err != nil {  //nolint:gosec // it is JSON, and said to be
 			return err
 		}
 		return control.Flush()

@@ -22,7 +22,7 @@ type unread struct {
 const share = 4
 
 // leastCounted is the maximum size of a response that is not counted, in bytes. The rate
-// limits of keys and Options.ReadStall bound the number of such responses.
+// limits of keys and readStall bound the number of such responses.
 const leastCounted = 32 << 10
 
 // hold counts a response of n bytes until release is called. A response is always
@@ -62,8 +62,11 @@ func errUnread(limit int64) *Problem {
 		"Read the responses as they arrive, or send fewer requests at once.").After(1)
 }
 
-// pieceSize is the number of bytes that a client must read within Options.ReadStall.
-const pieceSize = 64 << 10
+// A client must read pieceSize bytes of a response within readStall.
+const (
+	pieceSize = 64 << 10
+	readStall = 5 * time.Second
+)
 
 // send writes a response in pieces. A client that reads a piece too slowly is
 // disconnected, which frees the memory of the response.

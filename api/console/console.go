@@ -17,16 +17,6 @@ import (
 // Root is the path prefix of the console.
 const Root = "/console/"
 
-// Audience is the kind of user that a listener serves. The page asks the operator and
-// partners for different keys.
-type Audience string
-
-// Audiences of the console.
-const (
-	Operator Audience = "operator"
-	Partner  Audience = "partner"
-)
-
 //go:embed assets
 var embedded embed.FS
 
@@ -47,9 +37,10 @@ type handler struct {
 }
 
 // WithConsole returns a handler that serves the console at Root. It passes every other request
-// to next unchanged. The console's page shows the values of enums. Pages of the frames'
-// origins may show the console in a frame, and no other page.
-func WithConsole(next http.Handler, audience Audience, enums map[string][]string, frames ...string) http.Handler {
+// to next unchanged. The audience is operator or partner: the page asks them for different
+// keys. The page shows the values of enums. Pages of the frames' origins may show the console
+// in a frame, and no other page.
+func WithConsole(next http.Handler, audience string, enums map[string][]string, frames ...string) http.Handler {
 	loaded, err := load(embedded, audience, enums)
 	if err != nil {
 		panic("console: " + err.Error()) // the assets are embedded and a test loads them
@@ -73,7 +64,7 @@ const (
 
 // load reads the assets. Every file except the page is served below the digest of all
 // files. A page therefore never loads modules of another version.
-func load(from fs.FS, audience Audience, enums map[string][]string) (map[string]file, error) {
+func load(from fs.FS, audience string, enums map[string][]string) (map[string]file, error) {
 	module := EnumsModule(enums)
 	bodies := map[string][]byte{"lib/enums.js": module}
 	digest := sha256.New()

@@ -27,7 +27,7 @@ func ask(t *testing.T, method, target string, header http.Header) (*http.Respons
 	r := httptest.NewRequest(method, target, nil)
 	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
-	WithConsole(next, Partner, wire.Enums()).ServeHTTP(w, r)
+	WithConsole(next, "partner", wire.Enums()).ServeHTTP(w, r)
 	answer := w.Result()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestConsole_SecurityHeaders(t *testing.T) {
 // frame.
 func TestConsole_Frames(t *testing.T) {
 	w := httptest.NewRecorder()
-	WithConsole(next, Partner, wire.Enums(), "https://app.example.com", "https://b.example").ServeHTTP(w, httptest.NewRequest("GET", Root, nil))
+	WithConsole(next, "partner", wire.Enums(), "https://app.example.com", "https://b.example").ServeHTTP(w, httptest.NewRequest("GET", Root, nil))
 	got := w.Header().Get("Content-Security-Policy")
 	if !strings.HasSuffix(got, "; frame-ancestors https://app.example.com https://b.example") || w.Header().Get("X-Frame-Options") != "" {
 		t.Errorf("policy %q, X-Frame-Options %q", got, w.Header().Get("X-Frame-Options"))
@@ -125,7 +125,7 @@ func TestConsole_AudienceAndVersion(t *testing.T) {
 		"assets/index.html": {Data: []byte(`<html data-audience="{audience}"><script src="{base}main.js">`)},
 		"assets/main.js":    {Data: []byte(`1`)},
 	}
-	one, err := load(assets, Operator, nil)
+	one, err := load(assets, "operator", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestConsole_AudienceAndVersion(t *testing.T) {
 		t.Errorf("the page is %s", body)
 	}
 	assets["assets/main.js"] = &fstest.MapFile{Data: []byte(`2`)}
-	two, err := load(assets, Operator, nil)
+	two, err := load(assets, "operator", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestConsole_AudienceAndVersion(t *testing.T) {
 		t.Error("a changed main.js has the same name")
 	}
 	assets["assets/main.ts"] = &fstest.MapFile{}
-	if _, err := load(assets, Operator, nil); err == nil {
+	if _, err := load(assets, "operator", nil); err == nil {
 		t.Error("a file of unknown type was accepted")
 	}
 }
@@ -165,7 +165,7 @@ func baseOf(t *testing.T) string {
 // The page and its modules name only files that the console serves, and every module is
 // used. All together stay small.
 func TestAssets_Complete(t *testing.T) {
-	files, err := load(embedded, Partner, wire.Enums())
+	files, err := load(embedded, "partner", wire.Enums())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
-	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), console.Partner, wire.Enums(), config.List(a.Limits.FrameOrigins)...)
+	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), string(api.AudiencePartner), wire.Enums(), config.List(a.Limits.FrameOrigins)...)
 	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
 	return err
 }
@@ -50,7 +50,7 @@ func (a *App) adminHandler() http.Handler {
 	}
 	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(a.serveBackup)
 	if a.servesAPI() {
-		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), console.Operator, wire.Enums())
+		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), string(api.AudienceOperator), wire.Enums())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.EscapedPath()]

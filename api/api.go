@@ -2,14 +2,9 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
@@ -32,10 +27,9 @@ type Tester interface {
 // Deps are the dependencies of the operations. Every field is required unless its comment
 // says otherwise.
 type Deps struct {
-	Store    *storage.Store
-	Requests storage.Requests
+	rest.Deps
+
 	Feedback storage.FeedbackLog
-	Audit    storage.AuditLog
 	Pricer   *signals.Pricer
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
@@ -57,14 +51,6 @@ type Deps struct {
 	Estimates *Estimates
 	// Breakers has the state of each endpoint's circuit breaker in the workers.
 	Breakers *events.Breakers
-	// LastUsed records when keys were last used. If nil, nothing is recorded.
-	LastUsed *rest.LastUsed
-	Log      *slog.Logger
-	// Registerer registers the metrics. If nil, nothing is measured.
-	Registerer prometheus.Registerer
-	Now        func() time.Time
-	// Tracer records spans. If nil, nothing is traced.
-	Tracer trace.Tracer
 	// OpenADR enables the OpenADR interface beside the partners' operations.
 	OpenADR bool
 	// VerifyCallback asks the callback of an OpenADR subscription to prove that it
@@ -120,11 +106,6 @@ type server struct {
 }
 
 func newServer(d Deps, o rest.Options) *server {
-	return &server{
-		Deps: d,
-		rest: rest.New(rest.Deps{
-			Store: d.Store, Requests: d.Requests, LastUsed: d.LastUsed, Audit: d.Audit, Log: d.Log, Registerer: d.Registerer, Now: d.Now, Tracer: d.Tracer, Explain: explainError,
-		}, o),
-		checkers: checkerCache{byOrg: map[string]checkerAt{}},
-	}
+	d.Explain = explainError
+	return &server{Deps: d, rest: rest.New(d.Deps, o), checkers: checkerCache{byOrg: map[string]checkerAt{}}}
 }

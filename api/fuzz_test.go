@@ -79,8 +79,9 @@ func newMemory(f *testing.F) *memory {
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
 	sideLogs := &storagetest.SideLogs{}
 	deps := api.Deps{
-		Store: store, Requests: sideLogs, Feedback: sideLogs, Audit: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
-		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, Log: slog.New(slog.DiscardHandler), Now: clock, OperatorKey: operatorKey,
+		Deps:     rest.Deps{Store: store, Requests: sideLogs, Audit: sideLogs, Log: slog.New(slog.DiscardHandler), Now: clock},
+		Feedback: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
 	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}

@@ -27,7 +27,7 @@ type Deps struct {
 	// Tracer records spans. If nil, nothing is traced.
 	Tracer trace.Tracer
 	// Explain returns the problem of an error that only the operations define, or nil for
-	// every other error. It may be nil.
+	// every other error. It may be nil. Package api sets it.
 	Explain func(error) *Problem
 }
 

@@ -78,7 +78,14 @@ func noOperations(w http.ResponseWriter, r *http.Request) {
 // the two listeners.
 func (a *App) apiDeps(listener string) api.Deps {
 	d := api.Deps{
-		Store: a.store, Requests: a.conn, Feedback: a.conn, Audit: a.conn, Pricer: a.pricer, Vault: a.vault,
+		Deps: rest.Deps{
+			Store: a.store, Requests: a.conn, LastUsed: a.uses, Audit: a.conn,
+			Log:        a.Log.With("listener", listener),
+			Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),
+			Now:        a.store.Now,
+			Tracer:     a.tracer,
+		},
+		Feedback: a.conn, Pricer: a.pricer, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,
@@ -87,11 +94,6 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Tariffs:      utilitiesAtHand(),
 		Estimates:    a.estimates,
 		Breakers:     &a.breakers,
-		LastUsed:     a.uses,
-		Log:          a.Log.With("listener", listener),
-		Registerer:   prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),
-		Now:          a.store.Now,
-		Tracer:       a.tracer,
 		OperatorKey:  a.operator,
 		OpenADR:      a.OpenADR.Enabled,
 	}

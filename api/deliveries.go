@@ -18,13 +18,8 @@ func (in *listDeliveriesInput) check(_ *server, _ *rest.Call, p *rest.FieldError
 func (in *listDeliveriesInput) query() events.DeliveryQuery {
 	q := events.DeliveryQuery{
 		TriggerID: in.TriggerID, HomeID: in.HomeID, EndpointID: in.EndpointID,
+		Since: valueOr(in.Since, storage.Time{}).Time, Until: valueOr(in.Until, storage.Time{}).Time,
 		After: in.After, Limit: in.Limit,
-	}
-	if in.Since != nil {
-		q.Since = in.Since.Time
-	}
-	if in.Until != nil {
-		q.Until = in.Until.Time
 	}
 	if in.Outcome != "" {
 		q.Outcomes = []events.Outcome{in.Outcome}

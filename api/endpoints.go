@@ -214,15 +214,6 @@ type rotateSecretInput struct {
 	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`
 }
 
-// choice returns the secret and signature that the input requests. before is the
-// endpoint's current signature, the default.
-func (in *rotateSecretInput) choice(before storage.Signature) wire.SecretChoice {
-	if in.Signature != nil {
-		before = *in.Signature
-	}
-	return wire.SecretChoice{Secret: in.Secret, Signature: before}
-}
-
 func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 	if len(e.Secrets) > 0 && e.Secrets[0].PublicKey != "" {
 		return storage.SignatureEd25519
@@ -233,7 +224,7 @@ func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
 	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
-		choice := in.choice(signatureOf(e))
+		choice := wire.SecretChoice{Secret: in.Secret, Signature: valueOr(in.Signature, signatureOf(e))}
 		checkSecretChoice(&choice, p)
 		secret = s.newSecret(e, choice, c.Now)
 		return nil

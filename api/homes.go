@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -26,9 +27,7 @@ func (in *createHomeInput) setDefaults() { in.Home = storage.NewHome("") }
 func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInput) (wire.OwnedHome, error) {
 	home := in.Home
 	home.Base = storage.Base{OrganizationID: in.OrganizationID}
-	if home.ID == "" {
-		home.ID = storage.NewID("home_", c.Now)
-	}
+	home.ID = cmp.Or(home.ID, storage.NewID("home_", c.Now))
 	place, err := storage.Query(s.Store, s.placer)
 	if err == nil {
 		place(&home)

@@ -124,6 +124,14 @@ func resolveWindow(start, end *storage.Time, now time.Time, p *rest.FieldErrors)
 	return w
 }
 
+// valueOr returns the value of a field, or otherwise if the field is absent.
+func valueOr[T any](field *T, otherwise T) T {
+	if field == nil {
+		return otherwise
+	}
+	return *field
+}
+
 func given(t *storage.Time) *time.Time {
 	if t == nil || t.IsZero() {
 		return nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -67,12 +68,8 @@ func (s *server) changeFlow(ctx context.Context, c *rest.Call, homeID string, ch
 
 func (s *server) startOnboarding(ctx context.Context, c *rest.Call, in *wire.StartOnboardingInput) (storage.Onboarding, error) {
 	return s.changeFlow(ctx, c, in.HomeID, func(o *storage.Onboarding) error {
-		if in.Zipcode != "" {
-			o.Zipcode = in.Zipcode
-		}
-		if in.ThermostatBrandCode != "" {
-			o.ThermostatBrandCode = in.ThermostatBrandCode
-		}
+		o.Zipcode = cmp.Or(in.Zipcode, o.Zipcode)
+		o.ThermostatBrandCode = cmp.Or(in.ThermostatBrandCode, o.ThermostatBrandCode)
 		err := s.Store.View(func(v storage.View) (err error) {
 			o.EligibilityStatus, err = s.eligible(v, c.Org, o.Zipcode)
 			return err
@@ -86,11 +83,7 @@ const maxSteps = 1000
 
 func (s *server) completeStep(ctx context.Context, c *rest.Call, in *wire.CompleteStepInput) (storage.Onboarding, error) {
 	return s.changeFlow(ctx, c, in.HomeID, func(o *storage.Onboarding) error {
-		step := min(o.Step+1, maxSteps)
-		if in.Step != nil {
-			step = *in.Step
-		}
-		return o.CompleteStep(step, in.Completed)
+		return o.CompleteStep(valueOr(in.Step, min(o.Step+1, maxSteps)), in.Completed)
 	})
 }
 

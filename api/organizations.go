@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -10,26 +11,16 @@ import (
 )
 
 func (s *server) createOrganization(ctx context.Context, c *rest.Call, in *wire.CreateOrganizationInput) (storage.Organization, error) {
-	o := storage.Organization{ID: in.ID, Name: in.Name, ChildOrganizationIDs: in.ChildOrganizationIDs}
+	o := storage.Organization{ID: cmp.Or(in.ID, storage.NewID("org_", c.Now)), Name: in.Name, ChildOrganizationIDs: in.ChildOrganizationIDs}
 	o.OrganizationID = storage.Shared
-	if o.ID == "" {
-		o.ID = storage.NewID("org_", c.Now)
-	}
 	err := s.create(ctx, c, &o)
 	return o, err
 }
 
 func (s *server) updateOrganization(ctx context.Context, c *rest.Call, in *wire.UpdateOrganizationInput) (storage.Organization, error) {
 	return update(ctx, s, c, storage.OrganizationRef(c.ID), func(o *storage.Organization, _ *rest.FieldErrors) error {
-		if in.Name != nil {
-			o.Name = *in.Name
-		}
-		if in.ChildOrganizationIDs != nil {
-			o.ChildOrganizationIDs = *in.ChildOrganizationIDs
-		}
-		if in.Suspended != nil {
-			o.Suspended = *in.Suspended
-		}
+		o.Name, o.ChildOrganizationIDs = valueOr(in.Name, o.Name), valueOr(in.ChildOrganizationIDs, o.ChildOrganizationIDs)
+		o.Suspended = valueOr(in.Suspended, o.Suspended)
 		return nil
 	})
 }

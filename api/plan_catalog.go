@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -23,10 +24,7 @@ func chooseTariff(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldE
 	if !ok || !alone {
 		return
 	}
-	plan.Tariff = chosen.URDB
-	if plan.ID == "" {
-		plan.ID = chosen.ID
-	}
+	plan.Tariff, plan.ID = chosen.URDB, cmp.Or(plan.ID, chosen.ID)
 }
 
 func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatalogInput) (wire.Page[catalog.Summary], error) {

@@ -103,7 +103,7 @@ func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 }
 
 func savingsDevice(d *storage.HVACDevice) savings.Device {
-	device := savings.Device{
+	return savings.Device{
 		ID: d.ID, Units: savings.Units(d.Details.TempUnits),
 		Settings: savings.Settings{
 			Mode: savings.Mode(d.Details.DefaultMode),
@@ -111,11 +111,8 @@ func savingsDevice(d *storage.HVACDevice) savings.Device {
 		},
 		HeatingRate: d.HeatingRate, CoolingRate: d.CoolingRate,
 		HeatTransferCoefficient: d.HeatTransferCoefficient, IrradianceCoefficient: d.IrradianceCoefficient,
+		Equipment: valueOr(d.Equipment, savings.Equipment{}),
 	}
-	if d.Equipment != nil {
-		device.Equipment = *d.Equipment
-	}
-	return device
 }
 
 // scheduleOf returns the schedule of a device, or nil if it has none.
@@ -135,13 +132,9 @@ func scheduleOf(v storage.View, org, deviceID string) (*savings.Schedule, error)
 		},
 	}
 	for _, b := range u.ScheduleBlocks {
-		cool := b.MaxTemp // default of a block without a cooling setpoint
-		if b.TargetCoolSetpoint != nil {
-			cool = *b.TargetCoolSetpoint
-		}
 		s.Blocks = append(s.Blocks, savings.Block{
 			StartMinute: b.StartTimeMinutes, EndMinute: b.EndTimeMinutes, Days: b.DaysOfWeek,
-			Settings: savings.Settings{Mode: savings.Mode(b.Mode), Min: b.MinTemp, Heat: b.TargetHeatSetpoint, Cool: cool, Max: b.MaxTemp},
+			Settings: savings.Settings{Mode: savings.Mode(b.Mode), Min: b.MinTemp, Heat: b.TargetHeatSetpoint, Cool: valueOr(b.TargetCoolSetpoint, b.MaxTemp), Max: b.MaxTemp},
 		})
 	}
 	return s, nil

@@ -133,10 +133,7 @@ type createSourceInput struct {
 func (in *createSourceInput) setDefaults() { in.Parameters, in.Enabled = map[string]string{}, true }
 
 func (s *server) createSource(ctx context.Context, c *rest.Call, in *createSourceInput) (wire.SourceWithRuns, error) {
-	source := storage.Source{ID: in.ID, Base: storage.Base{OrganizationID: in.Owner()}}
-	if source.ID == "" {
-		source.ID = storage.NewID("src_", c.Now)
-	}
+	source := storage.Source{ID: cmp.Or(in.ID, storage.NewID("src_", c.Now)), Base: storage.Base{OrganizationID: in.Owner()}}
 	err := s.setSource(&in.SourceSettings, &source, &storage.Source{}, &c.Wrong)
 	if err == nil {
 		err = s.create(ctx, c, &source)

@@ -171,9 +171,7 @@ type organizationLine struct {
 // organization on every other line.
 func (l *organizationLine) prepare(c *check) storage.Entity {
 	named := l.OrganizationID
-	if l.ID == "" {
-		l.ID = named
-	}
+	l.ID = cmp.Or(l.ID, named)
 	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
 	if ref := storage.OrganizationRef(l.ID); ref.Valid() {
@@ -297,9 +295,7 @@ func (l *onboardingLine) prepare(c *check) storage.Entity {
 			l.Onboarding = over.Onboarding
 		}
 	}
-	if l.ID == "" {
-		l.ID = l.HomeID
-	}
+	l.ID = cmp.Or(l.ID, l.HomeID)
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	return &l.Onboarding
 }

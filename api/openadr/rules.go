@@ -2,6 +2,7 @@ package openadr
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func shaped[T any](set func(s *server, r *request, in *T, o *storage.OpenADRObje
 
 func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p *rest.FieldErrors) error {
 	checkValues(p, "attributes", in.Attributes)
-	if o.ID == "" {
-		o.ID = storage.NewID("program_", r.Now)
-	}
+	o.ID = cmp.Or(o.ID, storage.NewID("program_", r.Now))
 	o.Name, o.Targets, in.Targets = in.ProgramName, in.Targets, nil
 	return s.Store.View(func(v storage.View) error {
 		derived, err := s.Pricer.Reader(v).Programs(o.OrganizationID)
@@ -98,9 +97,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 
 func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *rest.FieldErrors) error {
 	checkIntervals(p, "intervals", in.Intervals)
-	if o.ID == "" {
-		o.ID = storage.NewID("event_", r.Now)
-	}
+	o.ID = cmp.Or(o.ID, storage.NewID("event_", r.Now))
 	o.Parent, o.Name, o.Targets, in.Targets = in.ProgramID, in.EventName, in.Targets, nil
 	return s.checkProgram(r, in.ProgramID, p)
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/gridhook/gridhook/events"
@@ -111,12 +112,7 @@ func (in *PlanOwner) NamedOrganization() string { return in.OrganizationID }
 
 // Owner returns the owner of the plans: the organization, or storage.Shared if it is
 // empty.
-func (in *PlanOwner) Owner() string {
-	if in.OrganizationID == "" {
-		return storage.Shared
-	}
-	return in.OrganizationID
-}
+func (in *PlanOwner) Owner() string { return cmp.Or(in.OrganizationID, storage.Shared) }
 
 // ListPlansInput requests a page of an organization's plans or of the shared plans.
 type ListPlansInput struct {

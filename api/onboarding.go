@@ -11,37 +11,23 @@ import (
 )
 
 // flow returns a home's onboarding flow, and whether it is stored. A home without a
-// record is NOT_STARTED.
+// record is NOT_STARTED. A home has only one flow, so such a flow has the home's identifier
+// and timestamps.
 func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		home, err := v.Get(storage.HomeRef(org, homeID))
-		if err == nil && home.Deleted {
-			err = storage.ErrNotFound
-		}
+		home, _, err := storage.Read[storage.Home](v, storage.HomeRef(org, homeID))
 		if err != nil {
 			return storage.NotFound(err, storage.HomeRef(org, homeID))
 		}
 		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
-		if stored = err == nil; errors.Is(err, storage.ErrNotFound) {
-			o, err = s.notStarted(v, home)
+		if stored = err == nil; !errors.Is(err, storage.ErrNotFound) {
+			return err
 		}
+		o = storage.Onboarding{ID: home.ID, HomeID: home.ID, Status: storage.OnboardingNotStarted, Zipcode: home.Zipcode, Base: home.Base}
+		o.EligibilityStatus, err = s.eligible(v, org, home.Zipcode)
 		return err
 	})
 	return o, stored, err
-}
-
-// notStarted returns the flow of a home without a stored flow. A home has only one flow,
-// so the flow has the home's identifier and timestamps.
-func (s *server) notStarted(v storage.View, record storage.Record) (o storage.Onboarding, err error) {
-	home, err := storage.Decode[storage.Home](record)
-	if err != nil {
-		return o, err
-	}
-	status, err := s.eligible(v, home.OrganizationID, home.Zipcode)
-	return storage.Onboarding{
-		ID: home.ID, HomeID: home.ID, Status: storage.OnboardingNotStarted, EligibilityStatus: status,
-		Zipcode: home.Zipcode, Base: home.Base,
-	}, err
 }
 
 func (s *server) getOnboarding(_ context.Context, c *rest.Call, in *wire.HomeIDInput) (storage.Onboarding, error) {

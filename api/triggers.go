@@ -78,30 +78,27 @@ func countHomes(v storage.View, t *events.Trigger) (n int, err error) {
 	if len(t.RatePlanIDs) == 0 {
 		return v.Count(storage.KindHome, t.OrganizationID), nil
 	}
-	err = scanHomesOn(v, t.OrganizationID, t.RatePlanIDs, func(*storage.Home) bool { n++; return true })
-	return n, err
-}
-
-// scanHomesOn calls do for an organization's homes on the given rate plans. It visits the
-// homes in order and stops when do returns false.
-func scanHomesOn(v storage.View, org string, plans []string, do func(h *storage.Home) (more bool)) error {
 	// A search in the encoded record avoids decoding most homes on other plans.
-	marks := make([][]byte, len(plans))
-	for i, plan := range plans {
+	marks := make([][]byte, len(t.RatePlanIDs))
+	for i, plan := range t.RatePlanIDs {
 		marks[i] = []byte(`"ratePlanId":"` + plan + `"`)
 	}
-	var failed error
-	err := v.Scan(storage.KindHome, org, "", func(r storage.Record) bool {
-		if r.Deleted || !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(r.Value, mark) }) {
-			return true
+	for r, err := range storage.Live(v, storage.KindHome, t.OrganizationID, "") {
+		if err != nil {
+			return 0, err
+		}
+		if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(r.Value, mark) }) {
+			continue
 		}
 		home, err := storage.Decode[storage.Home](r)
-		if failed = err; err != nil {
-			return false
+		if err != nil {
+			return 0, err
 		}
-		return !slices.Contains(plans, home.RatePlanID) || do(&home)
-	})
-	return errors.Join(err, failed)
+		if slices.Contains(t.RatePlanIDs, home.RatePlanID) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 func (s *server) getTrigger(_ context.Context, c *rest.Call, _ *struct{}) (events.Progress, error) {

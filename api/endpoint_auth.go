@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net/url"
 	"strings"
@@ -58,21 +59,18 @@ func (s *server) applyAccess(in *wire.EndpointSettings, e, before *storage.Webho
 	return s.applyClientCertificate(in.ClientCertificate, e, before, p)
 }
 
-func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) (err error) {
 	e.Authentication = nil
 	if in == nil {
 		return nil
 	}
+	before := cmp.Or(was.Authentication, &storage.Authentication{})
 	a := storage.Authentication{Type: in.Type, TokenURL: in.TokenURL, ClientID: in.ClientID, Scopes: in.Scopes, Audience: in.Audience}
 	e.Authentication = &a
 	field, secret := secretField(in), *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
 		p.Check(in.Token == "", "authentication.token", "is for bearer only")
-		had := ""
-		if was.Authentication != nil {
-			had = was.Authentication.TokenURL
-		}
-		unmaskURL(&a.TokenURL, had, "authentication.tokenUrl", p)
+		unmaskURL(&a.TokenURL, before.TokenURL, "authentication.tokenUrl", p)
 		if err := s.checkDestination("authentication.tokenUrl", a.TokenURL, p); err != nil {
 			return err
 		}
@@ -80,9 +78,8 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 		p.Check(in.ClientSecret == "", "authentication.clientSecret", "is for oauth2 only")
 	}
 	if keepsStored(secret) {
-		before := was.Authentication
 		switch {
-		case before == nil || before.Type != in.Type:
+		case was.Authentication == nil || before.Type != in.Type:
 			p.Addf(field, "is required")
 		case origin(was.URL) != origin(e.URL) || before.TokenURL != a.TokenURL:
 			// Otherwise, a caller who may change the endpoint could redirect the stored
@@ -96,12 +93,7 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	const most = 4096
 	ok := len(secret) <= most && httpguts.ValidHeaderFieldValue(secret) && (in.Type == storage.AuthenticationOAuth2 || !strings.ContainsAny(secret, " \t"))
 	p.Check(ok, field, "must be at most %d characters without line breaks, and a token without spaces", most)
-	had := ""
-	if was.Authentication != nil {
-		had = was.Authentication.Sealed
-	}
-	var err error
-	a.Sealed, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, secret)
+	a.Sealed, err = s.Vault.Reseal(e.OrganizationID, e.ID, before.Sealed, secret)
 	return err
 }
 
@@ -130,23 +122,19 @@ func (s *server) checkDestination(field, address string, p *rest.FieldErrors) er
 	return err
 }
 
-func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) (err error) {
 	e.ClientCertificate = nil
 	if in == nil {
 		return nil
 	}
 	c := storage.ClientCertificate{Certificate: in.Certificate}
 	e.ClientCertificate = &c
-	key, had := in.PrivateKey, ""
-	if was.ClientCertificate != nil {
-		had = was.ClientCertificate.SealedKey
-	}
+	key, had := in.PrivateKey, cmp.Or(was.ClientCertificate, &storage.ClientCertificate{}).SealedKey
 	if keepsStored(key) {
 		if had == "" {
 			p.Addf("clientCertificate.privateKey", "is required")
 			return nil
 		}
-		var err error
 		if key, err = s.Vault.Open(e.OrganizationID, e.ID, had); err != nil {
 			return err
 		}
@@ -161,7 +149,6 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 		}
 		p.Check(leaf.NotAfter.After(s.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
 	}
-	var err error
 	c.SealedKey, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, key)
 	return err
 }

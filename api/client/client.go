@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,29 +54,18 @@ func (c *Client) For(organization string) *Client {
 	return &other
 }
 
-// header is an additional header of one request.
-type header struct{ name, value string }
-
-// idempotent returns the idempotency header for a key, or nil for an empty key. A repeated
-// request with the same key gets the first response.
-func idempotent(idempotencyKey string) []header {
-	if idempotencyKey == "" {
-		return nil
-	}
-	return []header{{idempotencyHeader, idempotencyKey}}
-}
-
 // call sends in as JSON and decodes the response. It returns an *Error if the server
-// refused the request, otherwise the error of net/http.
-func call[Out any](ctx context.Context, c *Client, path string, in any, more ...header) (out Out, err error) {
+// refused the request, otherwise the error of net/http. A repeated request with the same
+// idempotency key gets the first response. An empty key is none.
+func call[Out any](ctx context.Context, c *Client, path string, in any, idempotencyKey ...string) (out Out, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return out, fmt.Errorf("encode the request: %w", err)
 	}
-	return send[Out](ctx, c, path, jsonType, bytes.NewReader(body), more...)
+	return send[Out](ctx, c, path, jsonType, bytes.NewReader(body), idempotencyKey...)
 }
 
-func (c *Client) request(ctx context.Context, path, contentType string, body io.Reader, more ...header) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, path, contentType string, body io.Reader, idempotencyKey ...string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.BaseURL, "/")+path, body)
 	if err != nil {
 		return nil, err
@@ -85,8 +75,8 @@ func (c *Client) request(ctx context.Context, path, contentType string, body io.
 	if c.Organization != "" {
 		request.Header.Set(organizationHeader, c.Organization)
 	}
-	for _, h := range more {
-		request.Header.Set(h.name, h.value)
+	if key := cmp.Or(idempotencyKey...); key != "" {
+		request.Header.Set(idempotencyHeader, key)
 	}
 	return request, nil
 }
@@ -99,8 +89,8 @@ func (c *Client) sender() *http.Client {
 }
 
 // send sends a body unchanged and decodes the response.
-func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, more ...header) (out Out, err error) {
-	request, err := c.request(ctx, path, contentType, body, more...)
+func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, idempotencyKey ...string) (out Out, err error) {
+	request, err := c.request(ctx, path, contentType, body, idempotencyKey...)
 	if err != nil {
 		return out, err
 	}

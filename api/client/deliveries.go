@@ -45,7 +45,7 @@ type Replay = wire.Replay
 
 // ReplayEndpoint retries the deliveries that an endpoint did not receive.
 func (c *Client) ReplayEndpoint(ctx context.Context, id string, r ReplayRequest) (Replay, error) {
-	return call[Replay](ctx, c, endpointPath(id, "replay"), r, idempotent(r.IdempotencyKey)...)
+	return call[Replay](ctx, c, endpointPath(id, "replay"), r, r.IdempotencyKey)
 }
 
 // GetReplay returns the progress of a replay.

@@ -105,7 +105,7 @@ type Solar = wire.SolarInput
 // CreateSolar registers the solar system of a home and returns the home. It replaces an
 // earlier registration.
 func (c *Client) CreateSolar(ctx context.Context, s Solar) (storage.Home, error) {
-	return call[storage.Home](ctx, c, "/v1/homes/solar/create", s, idempotent(s.IdempotencyKey)...)
+	return call[storage.Home](ctx, c, "/v1/homes/solar/create", s, s.IdempotencyKey)
 }
 
 // Signal is a home's price signal. Rates are in $/kWh.

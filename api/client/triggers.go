@@ -16,7 +16,7 @@ type Accepted = wire.AcceptedTrigger
 // Trigger requests a delivery to every home of the trigger. A nil error means that the
 // trigger is accepted.
 func (c *Client) Trigger(ctx context.Context, t TriggerRequest) (Accepted, error) {
-	return call[Accepted](ctx, c, "/v1/webhook/price_signal/trigger", t, idempotent(t.IdempotencyKey)...)
+	return call[Accepted](ctx, c, "/v1/webhook/price_signal/trigger", t, t.IdempotencyKey)
 }
 
 // GetTrigger returns the progress of a trigger.

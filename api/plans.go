@@ -25,7 +25,7 @@ func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPl
 		err = c.Wrong.With(plan.Validate())
 	}
 	if err == nil {
-		err = s.replace(ctx, &plan)
+		err = s.Store.Replace(ctx, &plan)
 	}
 	return showPlan(&plan), err
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -21,22 +20,6 @@ func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarIn
 		if err != nil {
 			return home, err
 		}
-		return home, s.replace(ctx, &solar)
+		return home, s.Store.Replace(ctx, &solar)
 	})
-}
-
-// replace stores an entity regardless of the stored version. Among concurrent writers,
-// the last one wins.
-func (s *server) replace(ctx context.Context, e storage.Entity) error {
-	const tries = 5
-	var err error
-	for range tries {
-		if err = s.Store.Upsert(ctx, []storage.Entity{e})[0].Err; !errors.Is(err, storage.ErrConflict) {
-			return err
-		}
-		if err := s.Store.CatchUp(ctx); err != nil {
-			return err
-		}
-	}
-	return err
 }

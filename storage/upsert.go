@@ -35,6 +35,12 @@ func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	return s.UpsertFrom(ctx, math.MaxUint64, entities)
 }
 
+// Replace creates or replaces one entity. Among concurrent writers, the last one wins.
+// Errors: *InvalidError, *LimitError, *ErasedError, ErrConflict, ErrUnavailable.
+func (s *Store) Replace(ctx context.Context, e Entity) error {
+	return s.retry(ctx, func() error { return s.Upsert(ctx, []Entity{e})[0].Err })
+}
+
 // UpsertFrom is Upsert for entities that were made from a view at a revision. An entity that
 // has changed since then gets ErrConflict, and so may others of its batch: make them again.
 func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Entity) []UpsertResult {

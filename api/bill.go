@@ -103,14 +103,11 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 // billError turns an error of package bill into an error of the responsible field. It
 // returns every other error unchanged.
 func billError(err error) error {
-	var p rest.FieldErrors
 	switch {
 	case errors.Is(err, bill.ErrMeter):
-		p.Addf("loadKwh", "%v", err)
+		return rest.Invalid("loadKwh", err.Error())
 	case errors.Is(err, bill.ErrTerms):
-		p.Addf("ratePlanId", "%v", err)
-	default:
-		return err
+		return rest.Invalid("ratePlanId", err.Error())
 	}
-	return p.Err()
+	return err
 }

@@ -29,7 +29,7 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		of, _, err := storage.Read[storage.RatePlan](v, plan)
 		if err == nil && len(of.Parts) > 0 {
-			return r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "planId", Message: "has parts: set the event of one of its parts"}}}
+			return r, rest.Invalid("planId", "has parts: set the event of one of its parts")
 		}
 		all, err := storage.ReadPlanEvents(v, plan)
 		changed := false

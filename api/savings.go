@@ -68,19 +68,15 @@ func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input
 	}
 	input.Rest = pause
 	result, err := savings.Estimate(input)
-	if err == nil {
-		return *result, nil
-	}
-	var p rest.FieldErrors
 	switch {
+	case err == nil:
+		return *result, nil
 	case errors.Is(err, savings.ErrNoDevice):
-		p.Addf("devices", "the home has no linked heating or cooling device")
+		err = rest.Invalid("devices", "the home has no linked heating or cooling device")
 	case errors.Is(err, savings.ErrNoPlace):
-		p.Addf("zipcode", "is required with a known zipcode and a time zone")
-	default:
-		return savings.Result{}, err
+		err = rest.Invalid("zipcode", "is required with a known zipcode and a time zone")
 	}
-	return savings.Result{}, p.Err()
+	return savings.Result{}, err
 }
 
 // devicesOf returns the active devices of a home: linked and not deleted.

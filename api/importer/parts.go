@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -42,9 +43,7 @@ func (im *importer) storePrices(ctx context.Context, lines []*pending) error {
 			line := l.line.(*marketSeriesLine)
 			parts[i] = line.part()
 			if line.StepMinutes != series.StepMinutes || line.Timezone != series.Timezone {
-				return nil, &storage.InvalidError{Fields: []storage.FieldError{{
-					Field: "stepMinutes", Message: "must be the same in all lines of a series, and the timezone too",
-				}}}
+				return nil, rest.Invalid("stepMinutes", "must be the same in all lines of a series, and the timezone too")
 			}
 		}
 		return im.Store.AddPrices(ctx, series, parts)

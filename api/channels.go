@@ -49,8 +49,8 @@ func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Chan
 	switch {
 	case c.Address == before.Address && before.Address != "" && c.Kind != storage.ChannelEmail:
 		c.Address = had.Address
-	case strings.HasSuffix(c.Address, "/"+masked):
-		p.Addf("address", "requires the whole URL: %s keeps only the stored address", masked)
+	case strings.HasSuffix(c.Address, "/"+storage.Masked):
+		p.Addf("address", "requires the whole URL: %s keeps only the stored address", storage.Masked)
 	}
 	if err := p.AddError(c.Validate()); err != nil {
 		return err

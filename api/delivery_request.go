@@ -89,7 +89,7 @@ func shownHeaders(e *storage.WebhookEndpoint, signed map[string]string, sign boo
 		shown[name] = value
 	}
 	if e.Authentication != nil {
-		shown["Authorization"] = masked
+		shown["Authorization"] = storage.Masked
 	}
 	for name, value := range signed {
 		if sign || name == "Webhook-Id" {

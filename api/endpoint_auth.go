@@ -13,17 +13,13 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// masked is the placeholder for a stored secret. A request with the placeholder keeps the
-// secret.
-const masked = storage.Masked
-
 func authenticationOf(e *storage.WebhookEndpoint) *wire.Authentication {
 	a := e.Authentication
 	if a == nil {
 		return nil
 	}
 	out := &wire.Authentication{Type: a.Type, TokenURL: storage.MaskURL(a.TokenURL), ClientID: a.ClientID, Scopes: a.Scopes, Audience: a.Audience}
-	*out.Secret() = masked
+	*out.Secret() = storage.Masked
 	return out
 }
 
@@ -32,7 +28,7 @@ func clientCertificateOf(e *storage.WebhookEndpoint) *wire.ClientCertificate {
 	if c == nil {
 		return nil
 	}
-	out := &wire.ClientCertificate{Certificate: c.Certificate, PrivateKey: masked}
+	out := &wire.ClientCertificate{Certificate: c.Certificate, PrivateKey: storage.Masked}
 	if leaf, err := c.Leaf(); err == nil {
 		out.ExpiresAt = storage.Time{Time: leaf.NotAfter}
 	}
@@ -48,7 +44,7 @@ func secretField(a *wire.Authentication) string {
 }
 
 // keepsStored reports whether an input keeps the stored secret.
-func keepsStored(secret string) bool { return secret == "" || secret == masked }
+func keepsStored(secret string) bool { return secret == "" || secret == storage.Masked }
 
 // applyAccess sets an endpoint's authentication and client certificate. It seals their
 // secrets. before is the endpoint before the change, empty for a new endpoint.
@@ -103,8 +99,8 @@ func unmaskURL(given *string, had, field string, p *rest.FieldErrors) {
 	switch {
 	case *given == storage.MaskURL(had):
 		*given = had
-	case strings.HasSuffix(*given, "?"+masked):
-		p.Addf(field, "requires the whole query: %s keeps only the stored query of the stored URL", masked)
+	case strings.HasSuffix(*given, "?"+storage.Masked):
+		p.Addf(field, "requires the whole query: %s keeps only the stored query of the stored URL", storage.Masked)
 	}
 }
 

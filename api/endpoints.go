@@ -79,7 +79,7 @@ func maskedHeaders(e *storage.WebhookEndpoint) map[string]string {
 	shown := make(map[string]string, len(e.Headers)+len(e.SealedHeaders))
 	for _, headers := range []map[string]string{e.Headers, e.SealedHeaders} {
 		for name := range headers {
-			shown[name] = masked
+			shown[name] = storage.Masked
 		}
 	}
 	return shown
@@ -93,7 +93,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 	unmaskURL(&e.URL, had.URL, "url", p)
 	headers := maps.Clone(e.Headers)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		if headers[name] != masked {
+		if headers[name] != storage.Masked {
 			continue
 		}
 		value, stored := had.Headers[name]

@@ -37,9 +37,7 @@ func (s *server) createOperatorKey(ctx context.Context, c *rest.Call, in *wire.C
 }
 
 func (s *server) listOperatorKeys(_ context.Context, _ *rest.Call, in *wire.PageInput) (wire.Page[wire.OperatorKey], error) {
-	list, err := storage.List[storage.OperatorKey](s.Store, storage.KindOperatorKey, storage.Shared, in.After, in.Limit+1)
-	page := rest.NewPage(list, in.Limit, func(k *storage.OperatorKey) string { return k.ID })
-	return rest.Show(page, showOperatorKey), err
+	return page(s, storage.KindOperatorKey, storage.Shared, *in, showOperatorKey)
 }
 
 func (s *server) revokeOperatorKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.OperatorKey, error) {

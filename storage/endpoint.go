@@ -293,7 +293,7 @@ func (e *WebhookEndpoint) Validate() error {
 	return p.Err()
 }
 
-// Masked replaces a secret where an endpoint is shown.
+// Masked replaces a secret in a response. A request with it keeps the stored secret.
 const Masked = "********"
 
 // MaskURL returns a URL with its query masked.

@@ -137,10 +137,6 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 	})
 }
 
-// mask is the placeholder for a stored secret in responses. A request with the
-// placeholder keeps the secret.
-const mask = "********"
-
 func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenADRObject, p *rest.FieldErrors) error {
 	before := o.Callbacks
 	if o.ID == "" {
@@ -157,11 +153,11 @@ func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenAD
 			return err
 		}
 		switch {
-		case op.BearerToken == mask && i < len(before) && before[i].URL == c.URL:
+		case op.BearerToken == storage.Masked && i < len(before) && before[i].URL == c.URL:
 			c.Sealed = before[i].Sealed
 		case op.BearerToken != "":
-			p.Check(httpguts.ValidHeaderFieldValue(op.BearerToken) && op.BearerToken != mask, field+"bearerToken", "must be a token, the same as before where it is %s", mask)
-			c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(i), op.BearerToken), mask
+			p.Check(httpguts.ValidHeaderFieldValue(op.BearerToken) && op.BearerToken != storage.Masked, field+"bearerToken", "must be a token, the same as before where it is %s", storage.Masked)
+			c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(i), op.BearerToken), storage.Masked
 		}
 		o.Callbacks = append(o.Callbacks, c)
 		if proven := i < len(before) && before[i].URL == c.URL; s.Verify != nil && !proven && p.Err() == nil {

@@ -57,16 +57,13 @@ type request struct {
 // created is a value for a response with status 201.
 type created struct{ value any }
 
-// operation runs a route's operation.
-type operation func(r *request) (any, error)
-
 // route is an operation of the OpenADR document.
 type route struct {
 	method, path string
 	// open, business and ven say which callers may use the route. An open route needs no
 	// token.
 	open, business, ven bool
-	run                 operation
+	run                 func(r *request) (any, error)
 }
 
 type server struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,11 +34,10 @@ func Export(v storage.View, org, after string, limit int, settings func(*storage
 		return nil, "", err
 	}
 	x := &exporter{view: v, org: org, settings: settings, lines: []json.RawMessage{}}
-	kinds := exported()
 	number, id, _ := strings.Cut(after, "-")
 	first, _ := strconv.Atoi(number) // the schema has checked the cursor; an empty one starts at 0
-	for i := first; i < len(kinds); i++ {
-		last, full, err := x.kind(kinds[i], id, &limit)
+	for i := first; i < len(resources); i++ {
+		last, full, err := x.kind(resources[i].kind, id, &limit)
 		if err != nil {
 			return nil, "", err
 		}
@@ -49,13 +47,6 @@ func Export(v storage.View, org, after string, limit int, settings func(*storage
 		id = ""
 	}
 	return x.lines, "", nil
-}
-
-// exported returns the kinds of the lines in the order of an import.
-func exported() []storage.Kind {
-	return slices.DeleteFunc(storage.Kinds(), func(k storage.Kind) bool {
-		return !slices.ContainsFunc(resources, func(r resourceLine) bool { return r.kind == k })
-	})
 }
 
 // kind adds the lines of a kind's records after an identifier. full reports whether the

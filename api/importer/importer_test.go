@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,5 +91,18 @@ func TestImport_ConcurrentRotation(t *testing.T) {
 	got, err := storage.Get[storage.WebhookEndpoint](im.Store, stored.Ref())
 	if err != nil || got.URL != "https://acme.example/new" || len(got.Secrets) != 2 || got.Secrets[0].Sealed != "rotated" {
 		t.Errorf("the endpoint is %+v, %v", got, err)
+	}
+}
+
+// TestResources_Order checks that an export has its lines in the order in which an import
+// stores them.
+func TestResources_Order(t *testing.T) {
+	var kinds []storage.Kind
+	for _, r := range resources {
+		kinds = append(kinds, r.kind)
+	}
+	imported := slices.DeleteFunc(storage.Kinds(), func(k storage.Kind) bool { return !slices.Contains(kinds, k) })
+	if !slices.Equal(kinds, imported) {
+		t.Errorf("an export has the order %v, an import %v", kinds, imported)
 	}
 }

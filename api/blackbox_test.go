@@ -187,7 +187,7 @@ func (s *stage) scopes(r rest.Route) (cases int) {
 		return 0
 	}
 	for _, scope := range storage.Scopes() {
-		if scope == r.Scope {
+		if scope == r.Scope || scope == storage.ScopeRead && r.Scope == storage.ScopeHomes { // read includes it
 			continue
 		}
 		req := s.request(r)

@@ -173,9 +173,9 @@ var scheduleRoutes = []operation{
 // homeRoutes are the operations on homes and their devices.
 var homeRoutes = []operation{
 	do(rest.Route{
-		Path: "/v1/homes/list", Name: "listOwnHomes", Scope: storage.ScopeRead,
+		Path: "/v1/homes/list", Name: "listOwnHomes", Scope: storage.ScopeHomes,
 		Summary:     "List and search the homes",
-		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
+		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page. The scope read includes homes:read.",
 	}, (*server).listOwnHomes),
 	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home"}, (*server).getOwnHome),
 	do(rest.Route{

@@ -21,6 +21,8 @@ const (
 	ScopeWrite Scope = "write"
 	// ScopeTrigger triggers webhooks.
 	ScopeTrigger Scope = "trigger"
+	// ScopeHomes lists and searches homes. ScopeRead includes it.
+	ScopeHomes Scope = "homes:read"
 	// ScopeVEN is the role of a VEN in the OpenADR interface. ScopeBusiness is the role
 	// of business logic.
 	ScopeVEN      Scope = "openadr:ven"
@@ -28,7 +30,9 @@ const (
 )
 
 // Scopes returns all scopes.
-func Scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeTrigger, ScopeVEN, ScopeBusiness} }
+func Scopes() []Scope {
+	return []Scope{ScopeRead, ScopeWrite, ScopeTrigger, ScopeHomes, ScopeVEN, ScopeBusiness}
+}
 
 // DefaultScopes returns the scopes of a key that is created without a list.
 func DefaultScopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeTrigger} }
@@ -154,8 +158,10 @@ func CountLive(now func() time.Time) func(Record) bool {
 	}
 }
 
-// Allows reports whether the key has the scope.
-func (k *Key) Allows(s Scope) bool { return slices.Contains(k.Scopes, s) }
+// Allows reports whether the key has the scope, or another scope that includes it.
+func (k *Key) Allows(s Scope) bool {
+	return slices.Contains(k.Scopes, s) || s == ScopeHomes && slices.Contains(k.Scopes, ScopeRead)
+}
 
 // Ref names the key.
 func (k *Key) Ref() Ref { return Ref{KindKey, k.OrganizationID, k.ID} }

@@ -35,6 +35,12 @@ func TestNewKey_Matches(t *testing.T) {
 	if key.Allows(storage.ScopeWrite) || !key.Allows(storage.ScopeRead) {
 		t.Error("a key has a scope outside its list")
 	}
+	if !key.Allows(storage.ScopeHomes) {
+		t.Error("the scope read does not include homes:read")
+	}
+	if key.Scopes = []storage.Scope{storage.ScopeHomes}; !key.Allows(storage.ScopeHomes) || key.Allows(storage.ScopeRead) {
+		t.Error("the scope homes:read is not the list of homes only")
+	}
 	if _, other := storage.NewKey("org", storagetest.Start); other == text {
 		t.Error("two keys are equal")
 	}

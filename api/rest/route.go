@@ -124,7 +124,7 @@ func (r *Route) Needs() storage.Role {
 	switch {
 	case r.Operator:
 		return r.Role
-	case r.Scope == storage.ScopeRead:
+	case r.Scope == storage.ScopeRead, r.Scope == storage.ScopeHomes:
 		return storage.RoleRead
 	}
 	return storage.RoleOperate

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,8 +45,7 @@ const erasureIDSize = 20
 // is a hash, so that the log does not store the organization's identifier. From the mark
 // on, a replica has no record of the organization. The mark expires at Erasure.By.
 func ErasureRef(org string) Ref {
-	sum := sha256.Sum256([]byte("gridhook organization " + org))
-	return Ref{KindErasure, Shared, hex.EncodeToString(sum[:erasureIDSize])}
+	return Ref{KindErasure, Shared, Hash("gridhook organization "+org, erasureIDSize)}
 }
 
 // Hides reports whether the mark of an erasure hides a record of its organization. Records

@@ -2,6 +2,8 @@ package storage
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -40,6 +42,12 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 // unguessable and valid by ValidID.
 func NewID(prefix string, now time.Time) string {
 	return prefix + ulid.MustNew(ulid.Timestamp(now), entropy).String()
+}
+
+// Hash returns the first size bytes of the SHA-256 of a text, in hex.
+func Hash[T ~string | ~[]byte](text T, size int) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:size])
 }
 
 // IDTime returns the time at which NewID made an identifier, to the millisecond. ok is

@@ -27,6 +27,13 @@ func TestValidID_Forms(t *testing.T) {
 	}
 }
 
+func TestHash_Known(t *testing.T) {
+	const want = "ba7816bf" // of FIPS 180-2, appendix B.1
+	if text, b := storage.Hash("abc", 4), storage.Hash([]byte("abc"), 4); text != want || b != want {
+		t.Errorf("Hash returned %s and %s, not %s", text, b, want)
+	}
+}
+
 func TestValidID_Corpus(t *testing.T) {
 	dir := os.Getenv("GRIDHOOK_TESTDATA")
 	if dir == "" {

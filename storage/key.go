@@ -174,7 +174,4 @@ func (k *Key) Validate() error {
 	return p.Err()
 }
 
-func hashSecret(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
+func hashSecret(secret string) string { return Hash(secret, sha256.Size) }

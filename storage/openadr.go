@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net"
 	"net/url"
@@ -307,10 +305,7 @@ func Granted(v View, org, clientID string) (map[string]bool, error) {
 }
 
 // VENID returns the identifier of a client's VEN. A client has one VEN.
-func VENID(clientID string) string {
-	sum := sha256.Sum256([]byte(clientID))
-	return "ven_" + hex.EncodeToString(sum[:12])
-}
+func VENID(clientID string) string { return "ven_" + Hash(clientID, 12) }
 
 // NewResourceID returns a new identifier for a resource, with its VEN's identifier as
 // prefix.

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,8 +134,7 @@ func (s *Source) Location() *time.Location {
 // feed identifies the prices that a source fetches by the settings that determine them.
 func (s *Source) feed() string {
 	settings := fmt.Sprintf("%q %q %q %q", s.Adapter, cmp.Or(s.SealedURL, s.URL), s.Parameters, s.Timezone) // fmt sorts the parameters
-	sum := sha256.Sum256([]byte(settings))
-	return hex.EncodeToString(sum[:8])
+	return Hash(settings, 8)
 }
 
 // SourceOutcome is the result of a source's run.

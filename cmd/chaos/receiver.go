@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +13,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // mood determines a receiver's responses.
@@ -134,8 +134,7 @@ func read(e *endpoint, r *http.Request, body []byte) arrival {
 
 // arrived returns what webhooks and callbacks have in common.
 func arrived(e *endpoint, r *http.Request, body []byte) arrival {
-	sum := sha256.Sum256(body)
-	return arrival{At: time.Now(), Endpoint: e.name, ID: r.Header.Get("webhook-id"), Body: hex.EncodeToString(sum[:8])}
+	return arrival{At: time.Now(), Endpoint: e.name, ID: r.Header.Get("webhook-id"), Body: storage.Hash(body, 8)}
 }
 
 // latency is a receiver's mean response time.

@@ -3,7 +3,6 @@ package target
 import (
 	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,8 +41,7 @@ func (t *Target) Headers(p *webhook.Payload, at time.Time) []send.Header {
 
 // Receiver identifies where the endpoint's signals go, and in which format.
 func (t *Target) Receiver() string {
-	sum := sha256.Sum256([]byte(t.URL + "\x00" + t.SealedURL + "\x00" + string(t.Format)))
-	return hex.EncodeToString(sum[:8])
+	return storage.Hash(t.URL+"\x00"+t.SealedURL+"\x00"+string(t.Format), 8)
 }
 
 // Open decodes an endpoint's record and decrypts its secrets.

@@ -3,8 +3,6 @@ package sources
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -145,8 +143,7 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	}
 	// A response that has not changed has prices beyond an earlier span.
 	asked := fmt.Sprintf("%s %s %d %d\n%s", request.Method, r.URL, f.query.From.Unix(), f.query.To.Unix(), r.Body)
-	sum := sha256.Sum256([]byte(asked))
-	id := hex.EncodeToString(sum[:8])
+	id := storage.Hash(asked, 8)
 	conditional = conditional && f.had.Request == id
 	if conditional {
 		setIf(request.Header, "If-None-Match", f.had.ETag)

@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -88,6 +86,5 @@ func encodeAlert(head adrHead, d *DayEvent) (EncodedEvent, error) {
 		adrHead: head, Period: adrPeriod{storage.Time{Time: d.Window.Start}, length},
 		Intervals: []adrAlertInterval{{Payloads: []adrAttribute{{"ALERT_FLEX_ALERT", []any{d.Alert}}}}},
 	})
-	sum := sha256.Sum256([]byte(length + d.Alert))
-	return EncodedEvent{JSON: text, Fingerprint: hex.EncodeToString(sum[:8])}, err
+	return EncodedEvent{JSON: text, Fingerprint: storage.Hash(length+d.Alert, 8)}, err
 }

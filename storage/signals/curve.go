@@ -2,8 +2,6 @@ package signals
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
@@ -72,10 +70,7 @@ func (c *Curve) CoarseFingerprint(step float64) string {
 	return fingerprint(text)
 }
 
-func fingerprint(parts ...[]byte) string {
-	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
-	return hex.EncodeToString(sum[:8])
-}
+func fingerprint(parts ...[]byte) string { return storage.Hash(bytes.Join(parts, []byte{0}), 8) }
 
 // WithEmissions sets the emissions of a curve that was not made by a Pricer, and returns
 // the curve. It must be the first call on the curve.

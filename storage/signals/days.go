@@ -1,7 +1,6 @@
 package signals
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -210,8 +209,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		return EncodedEvent{}, err
 	}
 	text, err := json.Marshal(&e)
-	sum := sha256.Sum256(values)
-	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: hex.EncodeToString(sum[:8])}, err
+	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: storage.Hash(values, 8)}, err
 }
 
 // refs names a program's inputs: the plan, its events and its market series, and the home

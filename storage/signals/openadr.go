@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,9 +37,7 @@ func (s *Signal) day() time.Time { return s.Window.Start.UTC().Truncate(24 * tim
 
 // eventID returns an identifier that depends on the home and the day only.
 func (s *Signal) eventID() string {
-	sum := sha256.Sum256([]byte(s.HomeID + " " + s.day().Format(time.DateOnly)))
-	const enough = 12
-	return "event_" + hex.EncodeToString(sum[:enough])
+	return "event_" + storage.Hash(s.HomeID+" "+s.day().Format(time.DateOnly), 12)
 }
 
 // encodeOpenADR encodes the part of the events that the homes of this curve share.

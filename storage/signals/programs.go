@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -184,8 +182,7 @@ func programID(planID string) string {
 	if len(planID)+len("_20060102") <= storage.MaxIDLength {
 		return planID
 	}
-	sum := sha256.Sum256([]byte(planID))
-	return "plan_" + hex.EncodeToString(sum[:12])
+	return "plan_" + storage.Hash(planID, 12)
 }
 
 // planPlaces has the places of an organization's plans at a revision, derived from its

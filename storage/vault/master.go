@@ -3,13 +3,13 @@ package vault
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // keySize is the size of every key, in bytes: AES-256.
@@ -38,9 +38,7 @@ func ParseMasterKeys(text string) ([]MasterKey, error) {
 
 // id returns a text that identifies a master key and reveals nothing about it.
 func (m MasterKey) id() string {
-	sum := sha256.Sum256(append([]byte("gridhook master key "), m[:]...))
-	const enough = 8
-	return hex.EncodeToString(sum[:enough])
+	return storage.Hash("gridhook master key "+string(m[:]), 8)
 }
 
 // newAEAD returns a cipher whose Seal puts a random nonce before the text.

@@ -9,6 +9,7 @@ import (
 	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/ledger"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -33,7 +34,7 @@ type Deps struct {
 	Pricer   *signals.Pricer
 	Vault    *vault.Vault
 	Triggers events.TriggerLog
-	Ledger   events.Ledger
+	Ledger   *ledger.Ledger
 	// Tasks schedules the next runs of schedules.
 	Tasks interface {
 		PutTask(ctx context.Context, t events.Task) error

@@ -21,9 +21,8 @@ func (e *env) record(r events.Receipt, shown func() bool) {
 	must(e.t, e.bus.PutReceipt(e.t.Context(), r))
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
 	defer cancel()
-	changes := e.deps.Ledger.(interface{ Changed() <-chan struct{} })
 	for {
-		changed := changes.Changed()
+		changed := e.deps.Ledger.Changed()
 		if shown() {
 			return
 		}

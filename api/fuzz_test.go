@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/ledger"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
@@ -28,25 +30,6 @@ func (nothing) Admit(context.Context, events.Trigger) error            { return 
 func (nothing) Accept(context.Context, events.Trigger) (uint64, error) { return 1, nil }
 func (nothing) FirstRequest(context.Context, events.Trigger) (events.Trigger, error) {
 	return events.Trigger{}, nil
-}
-func (nothing) Progress(string, string) (events.Progress, error) {
-	return events.Progress{}, storage.ErrNotFound
-}
-func (nothing) Recent(string, int) ([]events.Progress, error) { return []events.Progress{}, nil }
-func (nothing) History(string, time.Time) ([]events.HistoryHour, error) {
-	return []events.HistoryHour{}, nil
-}
-func (nothing) Usage(string) (events.Usage, error)           { return events.Usage{}, nil }
-func (nothing) LastRun(string, string) (events.Run, error)   { return events.Run{}, nil }
-func (nothing) Health(string, string) (events.Health, error) { return events.Health{}, nil }
-func (nothing) Delivery(string, string) (events.DeliveryLog, error) {
-	return events.DeliveryLog{}, storage.ErrNotFound
-}
-func (nothing) RetryInputs(string, string, []events.Delivery) (events.Trigger, []events.RetryInputs, error) {
-	return events.Trigger{}, nil, storage.ErrNotFound
-}
-func (nothing) Deliveries(string, events.DeliveryQuery) ([]events.Delivery, string, error) {
-	return []events.Delivery{}, "", nil
 }
 
 // unavailable is a relay without clients, and takes no tasks.
@@ -78,9 +61,14 @@ func newMemory(f *testing.F) *memory {
 	acme := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
 	sideLogs := &storagetest.SideLogs{}
+	empty, err := ledger.Open(filepath.Join(f.TempDir(), "ledger.db"), ledger.Options{Log: slog.New(slog.DiscardHandler), Now: clock})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = empty.Close() })
 	deps := api.Deps{
 		Deps:     rest.Deps{Store: store, Requests: sideLogs, Audit: sideLogs, Log: slog.New(slog.DiscardHandler), Now: clock},
-		Feedback: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: nothing{},
+		Feedback: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
 		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}

@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -75,35 +74,6 @@ type TriggerLog interface {
 	// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if
 	// there is none. Errors: storage.ErrUnavailable.
 	FirstRequest(ctx context.Context, t Trigger) (Trigger, error)
-}
-
-// Ledger answers queries about triggers and deliveries.
-type Ledger interface {
-	// Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
-	Progress(org, triggerID string) (Progress, error)
-	// Recent lists an organization's triggers, newest first, at most limit.
-	Recent(org string, limit int) ([]Progress, error)
-	// History returns the 24 hours up to the hour of now, oldest first. An empty org means
-	// all organizations.
-	History(org string, now time.Time) ([]HistoryHour, error)
-	// Deliveries returns a page of deliveries. It lists the newest triggers first, and
-	// within a trigger it sorts by home and endpoint. A page may be shorter than the
-	// limit, or empty, if the search was long. next is the cursor of the next page, empty
-	// at the end. Errors: storage.ErrNotFound for an unknown trigger,
-	// *storage.InvalidError on the field after.
-	Deliveries(org string, q DeliveryQuery) (page []Delivery, next string, err error)
-	// Delivery returns a delivery by its message's identifier. Errors:
-	// storage.ErrNotFound.
-	Delivery(org, messageID string) (DeliveryLog, error)
-	// RetryInputs returns a trigger and the inputs of its deliveries that were given up. It
-	// leaves out deliveries without stored inputs. Errors: storage.ErrNotFound.
-	RetryInputs(org, triggerID string, deliveries []Delivery) (Trigger, []RetryInputs, error)
-	// Health returns an endpoint's recent health.
-	Health(org, endpointID string) (Health, error)
-	// LastRun returns the last run of a schedule, zero if there was none.
-	LastRun(org, scheduleID string) (Run, error)
-	// Usage returns the usage of an organization's triggers.
-	Usage(org string) (Usage, error)
 }
 
 // Run is one run of a schedule.

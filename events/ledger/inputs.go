@@ -10,6 +10,7 @@ import (
 
 // RetryInputs returns the inputs of deliveries of one trigger. It combines deliveries of one
 // endpoint that were given up together. Deliveries without stored inputs are left out.
+// Errors: storage.ErrNotFound.
 func (l *Ledger) RetryInputs(org, triggerID string, deliveries []events.Delivery) (t events.Trigger, found []events.RetryInputs, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		tally, err := find(tx, org, triggerID)

@@ -41,7 +41,7 @@ type Options struct {
 	Now   func() time.Time
 }
 
-// Ledger implements events.Ledger in a bbolt file.
+// Ledger answers queries about triggers and deliveries, from a bbolt file.
 type Ledger struct {
 	file *boltfile.File
 	opt  Options
@@ -50,8 +50,6 @@ type Ledger struct {
 	triggers uint64        // last folded sequence of the triggers
 	changed  chan struct{} // closed and replaced at every change
 }
-
-var _ events.Ledger = (*Ledger)(nil)
 
 // The buckets and their keys:
 //

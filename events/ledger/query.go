@@ -33,7 +33,10 @@ type reading struct {
 	opened, skipped int
 }
 
-// Deliveries returns a page of deliveries. See events.Ledger.
+// Deliveries returns a page of deliveries. It lists the newest triggers first, and within a
+// trigger it sorts by home and endpoint. A page may be shorter than the limit, or empty, if
+// the search was long. next is the cursor of the next page, empty at the end. Errors:
+// storage.ErrNotFound for an unknown trigger, *storage.InvalidError on the field after.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
 	from, err := parseCursor(q.After)
 	if err != nil {
@@ -224,7 +227,7 @@ func parseCursor(s string) (cursor, error) {
 const hashChars = 16
 
 // Delivery returns a delivery by its message's identifier. The identifier begins with the
-// time part of its trigger's identifier.
+// time part of its trigger's identifier. Errors: storage.ErrNotFound.
 func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		stamp, ok := strings.CutPrefix(messageID, "msg_")

@@ -9,7 +9,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Progress returns the progress of one trigger.
+// Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
 func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		t, err := find(tx, org, triggerID)
@@ -54,7 +54,7 @@ func (t *tally) progress() events.Progress {
 	return p
 }
 
-// Recent lists an organization's triggers, newest first.
+// Recent lists an organization's triggers, newest first, at most limit.
 func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	list := []events.Progress{}
 	err := l.file.View(func(tx *bbolt.Tx) error {

@@ -6,8 +6,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// LastRun returns the last run of a schedule. Triggers are folded in the order of their
-// log, so the last stored run is the newest.
+// LastRun returns the last run of a schedule, zero if there was none. Triggers are folded
+// in the order of their log, so the last stored run is the newest.
 func (l *Ledger) LastRun(org, scheduleID string) (run events.Run, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		run, _, err = runsTable.Get(tx, key(org, scheduleID))

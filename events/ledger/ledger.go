@@ -131,9 +131,13 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		l.opt.Log.Warn("ledger belongs to other streams or another format, rebuilding the ledger")
 		l.restart()
 	}
-	triggers, receipts, err := l.ends()
+	var triggers, receipts uint64 // the last folded sequences
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		triggers, receipts = sequence(tx, triggersKey), sequence(tx, receiptsKey)
+		return nil
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("the ledger: %w", err)
 	}
 	lastTrigger, lastReceipt, err := source.Ends(ctx)
 	if err != nil {
@@ -142,36 +146,17 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if lastTrigger < triggers || lastReceipt < receipts {
 		l.opt.Log.Error("streams have lost triggers or receipts that the ledger has, rebuilding the ledger from the rest",
 			"triggers", triggers, "triggers left", lastTrigger, "receipts", receipts, "receipts left", lastReceipt)
-		if triggers, receipts, err = 0, 0, l.wipe(identity); err != nil {
-			return err
+		if err := l.file.Renew(identity); err != nil {
+			return fmt.Errorf("the ledger: %w", err)
 		}
+		l.restart()
+		triggers, receipts = 0, 0
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return source.TailTriggers(ctx, triggers, l.foldTriggers) })
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })
 	group.Go(func() error { return l.pruneRegularly(ctx) })
 	return group.Wait()
-}
-
-// ends returns the last folded sequences.
-func (l *Ledger) ends() (triggers, receipts uint64, err error) {
-	err = l.file.View(func(tx *bbolt.Tx) error {
-		triggers, receipts = sequence(tx, triggersKey), sequence(tx, receiptsKey)
-		return nil
-	})
-	if err != nil {
-		err = fmt.Errorf("the ledger: %w", err)
-	}
-	return triggers, receipts, err
-}
-
-// wipe empties the ledger and stores the identity of its source.
-func (l *Ledger) wipe(identity string) error {
-	if err := l.file.Renew(identity); err != nil {
-		return fmt.Errorf("the ledger: %w", err)
-	}
-	l.restart()
-	return nil
 }
 
 func sequence(tx *bbolt.Tx, key []byte) uint64 {

@@ -65,7 +65,7 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 				return err
 			}
 		}
-		return putSequence(f.Tx, triggersKey, last)
+		return boltfile.PutNumber(f.Tx, metaBucket, triggersKey, last)
 	})
 	if err == nil {
 		l.signal(last)
@@ -101,7 +101,7 @@ func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 				return err
 			}
 		}
-		return putSequence(f.Tx, receiptsKey, batch[len(batch)-1].Sequence)
+		return boltfile.PutNumber(f.Tx, metaBucket, receiptsKey, batch[len(batch)-1].Sequence)
 	})
 	// gofail: var foldAfter struct{}
 	if err == nil {

@@ -104,7 +104,7 @@ func Open(path string, o Options) (*Ledger, error) {
 		return nil, err
 	}
 	l := &Ledger{file: file, opt: o, changed: make(chan struct{})}
-	err = file.View(func(tx *bbolt.Tx) error { l.triggers = sequence(tx, triggersKey); return nil })
+	err = file.View(func(tx *bbolt.Tx) error { l.triggers = boltfile.Number(tx, metaBucket, triggersKey); return nil })
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -133,7 +133,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	}
 	var triggers, receipts uint64 // the last folded sequences
 	err = l.file.View(func(tx *bbolt.Tx) error {
-		triggers, receipts = sequence(tx, triggersKey), sequence(tx, receiptsKey)
+		triggers, receipts = boltfile.Number(tx, metaBucket, triggersKey), boltfile.Number(tx, metaBucket, receiptsKey)
 		return nil
 	})
 	if err != nil {
@@ -157,17 +157,6 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })
 	group.Go(func() error { return l.pruneRegularly(ctx) })
 	return group.Wait()
-}
-
-func sequence(tx *bbolt.Tx, key []byte) uint64 {
-	if v := tx.Bucket([]byte(metaBucket)).Get(key); len(v) == 8 {
-		return binary.BigEndian.Uint64(v)
-	}
-	return 0
-}
-
-func putSequence(tx *bbolt.Tx, key []byte, n uint64) error {
-	return tx.Bucket([]byte(metaBucket)).Put(key, binary.BigEndian.AppendUint64(nil, n))
 }
 
 // restart resets the folded sequence of the triggers.

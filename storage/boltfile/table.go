@@ -2,6 +2,7 @@ package boltfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"iter"
 
@@ -56,6 +57,24 @@ func (t Table[T]) Each(tx *bbolt.Tx, prefix []byte, do func(key []byte, v T) err
 		}
 	}
 	return nil
+}
+
+// Number returns the number that PutNumber stored under a key, 0 if there is none.
+func Number(tx *bbolt.Tx, bucket string, key []byte) uint64 {
+	return DecodeNumber(tx.Bucket([]byte(bucket)).Get(key))
+}
+
+// DecodeNumber returns the number in a value, 0 if there is none.
+func DecodeNumber(value []byte) uint64 {
+	if len(value) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(value)
+}
+
+// PutNumber stores a number, in 8 bytes.
+func PutNumber(tx *bbolt.Tx, bucket string, key []byte, n uint64) error {
+	return tx.Bucket([]byte(bucket)).Put(key, binary.BigEndian.AppendUint64(nil, n))
 }
 
 // Set is the name of a bucket that has only keys.

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"go.etcd.io/bbolt"
@@ -21,7 +20,7 @@ func (r *Replica) apply(records []storage.Record) error {
 	last := records[len(records)-1].Revision
 	// gofail: var bugCursorFirst struct{}
 	// _ = r.file.Update(func(tx *bbolt.Tx) error {
-	// 	return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, last))
+	// 	return boltfile.PutNumber(tx, metaBucket, revisionKey, last)
 	// })
 
 	// gofail: var applyBefore struct{}
@@ -35,7 +34,7 @@ func (r *Replica) apply(records []storage.Record) error {
 		if err := forget(tx, at); err != nil {
 			return err
 		}
-		return errors.Join(tx.Bucket([]byte(metaBucket)).Put(atKey, milliseconds(at)), putRevision(tx, last))
+		return errors.Join(tx.Bucket([]byte(metaBucket)).Put(atKey, milliseconds(at)), boltfile.PutNumber(tx, metaBucket, revisionKey, last))
 	})
 	// gofail: var applyAfter struct{}
 	if err != nil {
@@ -56,16 +55,12 @@ func (r *Replica) skipTo(newest, last uint64) error {
 			return nil
 		}
 		skips = true
-		return putRevision(tx, last)
+		return boltfile.PutNumber(tx, metaBucket, revisionKey, last)
 	})
 	if err == nil && skips {
 		r.step(func() { r.revision = max(r.revision, last) }) // apply may have advanced it further
 	}
 	return err
-}
-
-func putRevision(tx *bbolt.Tx, revision uint64) error {
-	return tx.Bucket([]byte(metaBucket)).Put(revisionKey, binary.BigEndian.AppendUint64(nil, revision))
 }
 
 func applyOne(tx *bbolt.Tx, rec storage.Record) error {
@@ -143,9 +138,5 @@ func stored(tx *bbolt.Tx, ref storage.Ref) (rec storage.Record, found bool, err 
 
 // add adds delta to the number stored under key.
 func add(tx *bbolt.Tx, key []byte, bucket string, delta int64) error {
-	var n int64
-	if v := tx.Bucket([]byte(bucket)).Get(key); len(v) == 8 {
-		n = int64(binary.BigEndian.Uint64(v)) //nolint:gosec // written below
-	}
-	return tx.Bucket([]byte(bucket)).Put(key, binary.BigEndian.AppendUint64(nil, uint64(n+delta))) //nolint:gosec // never negative
+	return boltfile.PutNumber(tx, bucket, key, boltfile.Number(tx, bucket, key)+uint64(delta)) //nolint:gosec // never negative
 }

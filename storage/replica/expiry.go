@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 func milliseconds(t time.Time) []byte {
@@ -67,11 +68,8 @@ func forget(tx *bbolt.Tx, now time.Time) error {
 // removed.
 func (r *Replica) Records(now time.Time) (revision, records uint64, err error) {
 	err = r.file.View(func(tx *bbolt.Tx) error {
-		v := newView(tx)
-		revision = v.Revision()
-		if b := v.value(metaBucket, recordsKey); len(b) == 8 {
-			records = binary.BigEndian.Uint64(b)
-		}
+		revision = boltfile.Number(tx, metaBucket, revisionKey)
+		records = boltfile.Number(tx, metaBucket, recordsKey)
 		c := tx.Bucket([]byte(expiringBucket)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			if expires, skew := expiry(k, v); !expires.Add(-skew).Before(now) {

@@ -2,11 +2,11 @@ package replica
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // View runs fn on a consistent snapshot of the replica.
@@ -41,12 +41,7 @@ func (v view) value(bucket string, key []byte) []byte {
 	return nil
 }
 
-func (v view) Revision() uint64 {
-	if b := v.value(metaBucket, revisionKey); len(b) == 8 {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
+func (v view) Revision() uint64 { return boltfile.DecodeNumber(v.value(metaBucket, revisionKey)) }
 
 func (v view) Get(ref storage.Ref) (storage.Record, error) {
 	stored := v.value(kindBucket(ref.Kind), entityKey(ref.Org, ref.ID))
@@ -86,10 +81,7 @@ func (v view) Size(org string) int64 { return v.number(sizeKey(org)) }
 
 // number returns a number of the counts bucket.
 func (v view) number(key []byte) int64 {
-	if b := v.value(countsBucket, key); len(b) == 8 {
-		return int64(binary.BigEndian.Uint64(b)) //nolint:gosec // add wrote it
-	}
-	return 0
+	return int64(boltfile.DecodeNumber(v.value(countsBucket, key))) //nolint:gosec // add wrote it
 }
 
 func (v view) Owner(kind storage.Kind, id string) (string, error) {

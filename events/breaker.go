@@ -20,11 +20,6 @@ const (
 	BreakerHalfOpen BreakerState = "HALF_OPEN"
 )
 
-// BreakerStates returns all states.
-func BreakerStates() []BreakerState {
-	return []BreakerState{BreakerClosed, BreakerOpen, BreakerHalfOpen}
-}
-
 // Breaker is the combined state of all workers' breakers for an endpoint.
 type Breaker struct {
 	State       BreakerState `json:"state" doc:"CLOSED: workers send deliveries. OPEN: workers send nothing. HALF_OPEN: one attempt is due that decides between the two." example:"OPEN"`

@@ -19,9 +19,6 @@ const (
 	HealthFailing HealthState = "FAILING"
 )
 
-// HealthStates returns all states.
-func HealthStates() []HealthState { return []HealthState{HealthUnknown, HealthGood, HealthFailing} }
-
 // Health is an endpoint's recent health.
 type Health struct {
 	State               HealthState  `json:"state" doc:"UNKNOWN: nothing was sent yet. HEALTHY: the last attempt was successful. FAILING: the last attempts were not." example:"FAILING"`

@@ -10,27 +10,11 @@ import (
 // FeedbackType is the topic of a submission.
 type FeedbackType string
 
-// FeedbackTypes returns all types.
-func FeedbackTypes() []FeedbackType {
-	return []FeedbackType{
-		"question", "docs_issue", "source_of_truth_disagreement", "blocked_build", "bug",
-		"feature_request", "integration_request", "suggestion", "other",
-	}
-}
-
 // Environment is the environment that a submission refers to.
 type Environment string
 
-// Environments returns all environments.
-func Environments() []Environment {
-	return []Environment{"production", "sandbox", "local", "other"}
-}
-
 // SubmitterKind is the kind of a submitter.
 type SubmitterKind string
-
-// SubmitterKinds returns all kinds.
-func SubmitterKinds() []SubmitterKind { return []SubmitterKind{"human", "agent", "service"} }
 
 // ContactMethod is a submitter's preferred way to get an answer.
 type ContactMethod string
@@ -40,9 +24,6 @@ const (
 	ContactEmail ContactMethod = "email"
 	ContactNone  ContactMethod = "none"
 )
-
-// ContactMethods returns all methods.
-func ContactMethods() []ContactMethod { return []ContactMethod{ContactEmail, ContactNone} }
 
 // FeedbackForm holds the fields of a submission. Only the type, the summary and the
 // message are required.

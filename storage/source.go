@@ -150,11 +150,6 @@ const (
 	SourceFailed SourceOutcome = "FAILED"
 )
 
-// SourceOutcomes returns all outcomes.
-func SourceOutcomes() []SourceOutcome {
-	return []SourceOutcome{SourceStored, SourceUnchanged, SourceFailed}
-}
-
 // SourceRun is one run in the log of a source.
 type SourceRun struct {
 	At       Time          `json:"at"`

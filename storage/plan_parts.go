@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -80,18 +79,16 @@ func (e *PlanInUseError) Error() string {
 // composedOf returns a composed plan with the given plan as a part, nil if there is none.
 // The parts of an organization's plan are its own plans before shared plans.
 func composedOf(v View, part Ref) (*Ref, error) {
-	all := []iter.Seq2[Record, error]{Live(v, KindRatePlan, part.Org, "")}
+	plans := Live(v, KindRatePlan, part.Org, "")
 	if part.Org == Shared {
-		all = append(all, LiveEverywhere(v, KindRatePlan))
+		plans = LiveEverywhere(v, KindRatePlan)
 	}
-	for _, plans := range all {
-		for record, err := range plans {
-			if err != nil {
-				return nil, err
-			}
-			if found, err := hasPart(v, record, part); found || err != nil {
-				return &record.Ref, err
-			}
+	for record, err := range plans {
+		if err != nil {
+			return nil, err
+		}
+		if found, err := hasPart(v, record, part); found || err != nil {
+			return &record.Ref, err
 		}
 	}
 	return nil, nil //nolint:nilnil // no plan is the usual answer

@@ -262,28 +262,3 @@ func ReadSourceState(v View, source *Source, revision uint64) (SourceState, erro
 	}
 	return s, err
 }
-
-// EachSource passes every source with its revision to do, the shared sources too. It
-// passes the error of a record that does not decode to damaged and goes on.
-func EachSource(v View, damaged func(error), do func(source *Source, revision uint64) error) error {
-	each := func(org string) error {
-		for r, err := range Live(v, KindSource, org, "") {
-			if err != nil {
-				return err
-			}
-			source, err := Decode[Source](r)
-			if err != nil {
-				damaged(err)
-				continue
-			}
-			if err := do(&source, r.Revision); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := each(Shared); err != nil {
-		return err
-	}
-	return EachOrganization(v, each)
-}

@@ -160,9 +160,14 @@ func Live(v View, kind Kind, org, after string) iter.Seq2[Record, error] {
 	}
 }
 
-// LiveEverywhere is Live for every organization.
+// LiveEverywhere is Live for the shared entities and then for those of every organization.
 func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		for r, err := range Live(v, kind, Shared, "") {
+			if !yield(r, err) {
+				return
+			}
+		}
 		for organization, err := range Live(v, KindOrganization, Shared, "") {
 			if err != nil {
 				yield(Record{}, err)
@@ -175,6 +180,26 @@ func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 			}
 		}
 	}
+}
+
+// Each passes every live entity of a kind to do, with its record, until do fails. It passes
+// the error of a record that does not decode to damaged and goes on, because the other
+// entities must not suffer from it.
+func Each[T any, P pointer[T]](v View, kind Kind, damaged func(error), do func(e P, r Record) error) error {
+	for r, err := range LiveEverywhere(v, kind) {
+		if err != nil {
+			return err
+		}
+		e, err := Decode[T, P](r)
+		if err != nil {
+			damaged(err)
+			continue
+		}
+		if err := do(&e, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Create stores a new entity and sets its times. Errors: *InvalidError, ErrExists,

@@ -49,7 +49,7 @@ func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.
 			}
 		}
 		damaged := func(err error) { s.Log.Error("schedule record invalid, the schedule does not run", "error", err) }
-		return eachSchedule(v, damaged, func(r storage.Record, schedule *storage.Schedule) error {
+		return storage.Each(v, storage.KindSchedule, damaged, func(schedule *storage.Schedule, r storage.Record) error {
 			if task, ok := events.FirstRun(schedule, r.Revision); ok && !waiting[task.Name()] {
 				missing = append(missing, task)
 			}
@@ -57,23 +57,4 @@ func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.
 		})
 	})
 	return missing, stale, err
-}
-
-// eachSchedule passes every schedule to do. It passes the error of a record that does not
-// decode to damaged and goes on, because the other schedules must run.
-func eachSchedule(v storage.View, damaged func(error), do func(storage.Record, *storage.Schedule) error) error {
-	for r, err := range storage.LiveEverywhere(v, storage.KindSchedule) {
-		if err != nil {
-			return err
-		}
-		schedule, err := storage.Decode[storage.Schedule](r)
-		if err != nil {
-			damaged(err)
-			continue
-		}
-		if err := do(r, &schedule); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -123,7 +123,7 @@ func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
 		damaged := func(error) {} // plan logs it
-		err := eachSchedule(v, damaged, func(r storage.Record, schedule *storage.Schedule) error {
+		err := storage.Each(v, storage.KindSchedule, damaged, func(schedule *storage.Schedule, r storage.Record) error {
 			if !schedule.OnPriceChange || !schedule.Enabled {
 				return nil
 			}

@@ -87,8 +87,8 @@ func (r *Runner) plan(ctx context.Context) error {
 	late, now := 0, r.Now()
 	damaged := func(err error) { r.Log.Error("record of a source invalid", "error", err) }
 	err = r.Store.View(func(v storage.View) error {
-		return storage.EachSource(v, damaged, func(s *storage.Source, revision uint64) error {
-			state, err := storage.ReadSourceState(v, s, revision)
+		return storage.Each(v, storage.KindSource, damaged, func(s *storage.Source, stored storage.Record) error {
+			state, err := storage.ReadSourceState(v, s, stored.Revision)
 			if storage.NoRecord(err) { // the next run replaces the state
 				damaged(err)
 				err = nil
@@ -106,7 +106,7 @@ func (r *Runner) plan(ctx context.Context) error {
 					late++
 				}
 			}
-			if task := events.SourceTask(s, revision, state.NextRunAt.Time); !waiting[task.Name()] {
+			if task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time); !waiting[task.Name()] {
 				missing = append(missing, task)
 			}
 			return nil

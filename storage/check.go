@@ -16,13 +16,6 @@ const BadID = "must match ^[A-Za-z0-9_-]{1,128}$"
 
 func checkID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID) }
 
-// checkOptionalID accepts an absent (empty) identifier.
-func checkOptionalID(p *Problems, field, id string) {
-	if id != "" {
-		checkID(p, field, id)
-	}
-}
-
 // checkLocation accepts an IANA time zone name, or an empty name.
 func checkLocation(p *Problems, name string) {
 	_, ok := Location(name)

@@ -37,14 +37,6 @@ type Requests interface {
 	PutRequest(ctx context.Context, o IdempotentRequest, expect uint64) (uint64, error)
 }
 
-// Validate names every wrong field.
-func (o *IdempotentRequest) Validate() error {
-	var p Problems
-	checkID(&p, "id", o.ID)
-	checkOptionalID(&p, "made", o.Made)
-	return p.Err()
-}
-
 // Known reports whether the request's idempotency key is still valid at a time.
 func (o *IdempotentRequest) Known(now time.Time) bool {
 	return now.Before(o.CreatedAt.Add(IdempotencyRetention))

@@ -65,7 +65,9 @@ func (s *Source) Validate() error {
 	}
 	_, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
-	checkOptionalID(&p, "planId", s.PlanID)
+	if s.PlanID != "" {
+		checkID(&p, "planId", s.PlanID)
+	}
 	if a, ok := feed.ByName(s.Adapter); ok {
 		s.checkAdapter(&p, &a)
 	} else {

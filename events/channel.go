@@ -177,12 +177,16 @@ type ChannelTest struct {
 }
 
 // noticeID returns the identifier of an event at a time. The parts identify the event.
-func noticeID(at time.Time, parts ...string) string {
+func noticeID(at time.Time, parts ...string) string { return derivedID(NoticePrefix, at, parts...) }
+
+// derivedID returns an identifier like storage.NewID, but the same for the same time and
+// parts.
+func derivedID(prefix string, at time.Time, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	var id ulid.ULID
 	_ = id.SetTime(ulid.Timestamp(at)) // it fails only from the year 10889 on
 	_ = id.SetEntropy(sum[:10])        // the length is right
-	return NoticePrefix + id.String()
+	return prefix + id.String()
 }
 
 // ChannelAttempt is the next attempt to send a notice to a notification channel.

@@ -1,10 +1,7 @@
 package events
 
 import (
-	"crypto/sha256"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
@@ -15,11 +12,7 @@ import (
 // is accepted for a run, even if it is repeated.
 func NewScheduledTrigger(s *storage.Schedule, run time.Time, w pricing.Window, now time.Time) Trigger {
 	t := NewTrigger(s.OrganizationID, w, now)
-	sum := sha256.Sum256([]byte(s.OrganizationID + "\x00" + s.ID + "\x00" + run.UTC().Format(time.RFC3339)))
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(run)) // it fails only from the year 10889 on
-	_ = id.SetEntropy(sum[:10])         // the length is right
-	t.ID = "trg_" + id.String()
+	t.ID = derivedID("trg_", run, s.OrganizationID, s.ID, run.UTC().Format(time.RFC3339))
 	t.IdempotencyKey, t.ScheduleID = t.ID, s.ID
 	return t
 }

@@ -1,7 +1,5 @@
 package storage
 
-import "errors"
-
 // Organization is a tenant. It owns homes, devices, keys and endpoints, and cannot see
 // other organizations' entities.
 type Organization struct {
@@ -18,10 +16,7 @@ type Organization struct {
 // IsSuspended reports whether an organization is suspended.
 func IsSuspended(v View, org string) (bool, error) {
 	o, _, err := Read[Organization](v, OrganizationRef(org))
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return o.Suspended, err
+	return o.Suspended, ignoreNotFound(err)
 }
 
 // OrganizationRef names an organization. Every organization belongs to the operator.

@@ -59,12 +59,11 @@ type SystemDetails struct {
 
 // NewHVACDevice returns a device with the default values.
 func NewHVACDevice(org string) HVACDevice {
-	d := HVACDevice{
+	return HVACDevice{
 		Linked: true, Details: SystemDetails{TempUnits: Fahrenheit, DefaultMode: ModeAuto},
 		TargetCoolSetpoint: 75, TargetHeatSetpoint: 68, MaxTemp: 78, MinTemp: 65, CurrentTemp: 70,
+		Base: Base{OrganizationID: org},
 	}
-	d.OrganizationID = org
-	return d
 }
 
 // HVACDeviceRef names a device.

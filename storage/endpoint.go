@@ -238,12 +238,10 @@ const SecretOverlap = 24 * time.Hour
 
 // NewWebhookEndpoint returns an endpoint with the default values and without a secret.
 func NewWebhookEndpoint(org string) WebhookEndpoint {
-	e := WebhookEndpoint{EndpointSettings: EndpointSettings{
+	return WebhookEndpoint{Base: Base{OrganizationID: org}, EndpointSettings: EndpointSettings{
 		EventTypes: []string{}, HomeIDs: []string{}, RatePlanIDs: []string{}, Enabled: true, Headers: map[string]string{}, TimeoutSeconds: 10,
 		DeliveryMode: DeliverAlways, Format: FormatSignal, Compression: CompressionNone, HTTPVersion: HTTPVersionAuto, RetryPolicy: DefaultRetryPolicy(),
 	}}
-	e.OrganizationID = org
-	return e
 }
 
 // Wants reports whether the endpoint receives events of the type. An endpoint receives

@@ -34,9 +34,7 @@ type Home struct {
 
 // NewHome returns a home with the default values.
 func NewHome(org string) Home {
-	h := Home{Country: "US", Enabled: true, CarbonSignalIntensity: CarbonLow}
-	h.OrganizationID = org
-	return h
+	return Home{Country: "US", Enabled: true, CarbonSignalIntensity: CarbonLow, Base: Base{OrganizationID: org}}
 }
 
 // HomeRef names a home.

@@ -68,8 +68,7 @@ const KeyPrefix = "ghk_"
 // ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
 	secret, credential := newSecret()
-	key = Key{ID: NewID("key_", now), Credential: credential, Scopes: DefaultScopes()}
-	key.OrganizationID = org
+	key = Key{ID: NewID("key_", now), Credential: credential, Scopes: DefaultScopes(), Base: Base{OrganizationID: org}}
 	return key, KeyPrefix + key.ID + "_" + secret
 }
 

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net"
@@ -138,15 +139,11 @@ func (e *WebhookEndpoint) BreakerID() string {
 
 // ServerOf returns the name of a URL's server: scheme, host and port.
 func ServerOf(u *url.URL) string {
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "https":
-		port = "443"
-	default:
-		port = "80"
+	standard := "80"
+	if u.Scheme == "https" {
+		standard = "443"
 	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), standard))
 }
 
 // endpointRef returns the record that contains an endpoint, and the endpoint's number

@@ -36,13 +36,12 @@ type ScheduleBlock struct {
 
 // NewUserPreferences returns an enabled schedule without blocks.
 func NewUserPreferences(org, deviceID string) UserPreferences {
-	u := UserPreferences{
+	return UserPreferences{
 		DeviceID: deviceID, Enabled: true, Weeks: []int{}, ScheduleBlocks: []ScheduleBlock{},
 		TempUnits: Fahrenheit, DefaultMode: ModeAuto,
 		DefaultMaxTemp: 78, DefaultMinTemp: 65, DefaultCoolSetpoint: 75, DefaultHeatSetpoint: 68,
+		Base: Base{OrganizationID: org},
 	}
-	u.OrganizationID = org
-	return u
 }
 
 // UserPreferencesRef names the preferences of a device.

@@ -41,12 +41,11 @@ const (
 
 // NewSchedule returns a schedule that runs every quarter hour, for the next 24 hours.
 func NewSchedule(org string) Schedule {
-	s := Schedule{
+	return Schedule{
 		Enabled: true, EveryMinutes: DefaultEveryMinutes, Timezone: "UTC",
 		Window: ScheduleWindow{LengthMinutes: int(pricing.DefaultWindow / time.Minute)},
+		Base:   Base{OrganizationID: org},
 	}
-	s.OrganizationID = org
-	return s
 }
 
 // ScheduleRef names a schedule.

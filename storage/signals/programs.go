@@ -93,11 +93,7 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 			}
 		}
 	}
-	list := make([]Program, 0, len(byID)+len(regionZones))
-	for _, p := range byID {
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(a, b Program) int { return strings.Compare(a.ID, b.ID) })
+	list := slices.SortedFunc(maps.Values(byID), func(a, b Program) int { return strings.Compare(a.ID, b.ID) })
 	return append(list, emissionPrograms(owner.CreatedAt.Time)...), nil
 }
 

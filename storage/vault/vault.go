@@ -76,8 +76,7 @@ func Open(ctx context.Context, s *storage.Store, masters ...MasterKey) (*Vault, 
 }
 
 func create(ctx context.Context, s *storage.Store, masters []MasterKey) (DataKey, error) {
-	fresh := DataKey{ID: dataKeyID}
-	fresh.OrganizationID = storage.Shared
+	fresh := DataKey{ID: dataKeyID, Base: storage.Base{OrganizationID: storage.Shared}}
 	clear := make([]byte, keySize)
 	_, _ = rand.Read(clear) // never fails: see crypto/rand
 	fresh.seal(clear, masters)

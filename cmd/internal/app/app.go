@@ -372,12 +372,8 @@ func (a *App) followLedger(ctx context.Context) error {
 }
 
 // erased reports whether an organization is deleted.
-func (a *App) erased(org string) (erased bool, err error) {
-	err = a.store.View(func(v storage.View) (err error) {
-		erased, err = storage.IsErased(v, org, a.store.Now())
-		return err
-	})
-	return erased, err
+func (a *App) erased(org string) (bool, error) {
+	return storage.Query(a.store, func(v storage.View) (bool, error) { return storage.IsErased(v, org, a.store.Now()) })
 }
 
 func (a *App) startWorker(context.Context) error {

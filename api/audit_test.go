@@ -27,8 +27,8 @@ func (e *env) audited(filter string) (entries []string) {
 func TestAudit(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
-	acmeKey, _, _ := storage.SplitKey(acme)
-	boltKey, _, _ := storage.SplitKey(bolt)
+	acmeKey, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
+	boltKey, _, _ := storage.SplitKey(storage.KeyPrefix, bolt)
 	endpoint := e.ask(acme, endpointsPath+"create", `{"url":"https://example.com/hook"}`).ok(t)["id"].(string)
 	e.ask(acme, endpointsPath+endpoint+"/update", `{"description":"new"}`).ok(t)
 	e.ask(acme, endpointsPath+"list", "").ok(t)

@@ -100,7 +100,7 @@ func (s *stage) identifier(r rest.Route) string {
 	case strings.Contains(r.Path, "/plans/"):
 		return "plan_2"
 	case strings.Contains(r.Path, "/keys/"):
-		id, _, _ := storage.SplitKey(s.env.key("acme"))
+		id, _, _ := storage.SplitKey(storage.KeyPrefix, s.env.key("acme"))
 		return id
 	case strings.Contains(r.Path, "/operator_keys/"):
 		id, _ := s.operatorKey(storage.RoleRead)

@@ -48,7 +48,7 @@ func TestConsoleLink_Scopes(t *testing.T) {
 	e.ask(writer, linksPath+id+"/revoke", "").expect(t, 403, rest.CodeForbidden)
 
 	e.ask(bolt, linksPath+id+"/revoke", "").expect(t, 404, rest.CodeNotFound)
-	own, _, _ := storage.SplitKey(acme)
+	own, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
 	e.ask(acme, linksPath+own+"/revoke", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, linksPath+id+"/revoke", "").ok(t)
 	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)

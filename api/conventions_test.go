@@ -60,7 +60,7 @@ func TestAuthentication_EveryOperation(t *testing.T) {
 		if recovery := e.at(r, nil, nil).object(t)["recovery_action"].(string); !strings.Contains(recovery, rest.KeyHeader) || !strings.Contains(recovery, "/v1/feedback") {
 			t.Errorf("%s: recovery is %q", r.Path, recovery)
 		}
-		id, _, _ := storage.SplitKey(good)
+		id, _, _ := storage.SplitKey(storage.KeyPrefix, good)
 		for _, wrong := range [][]string{
 			{"nonsense"}, {"ghk_"}, {"ghk_key_x_"}, {"gho_x"}, {good[:len(good)-1] + "x"}, {"ghk_" + id + "_00"},
 			{strings.Replace(good, id, id+"x", 1)}, {good, good}, {good, foreign}, {"", good},
@@ -115,7 +115,7 @@ func TestNotFound_NamesTheEntity(t *testing.T) {
 func TestAuthentication_RevokedLikeExpired(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	revoked, _ := e.twoTenants()
-	id, _, _ := storage.SplitKey(revoked)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, revoked)
 	e.ask(revoked, "/v1/webhook/endpoints/list", "").ok(t)
 	if got := e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t); got["revokedAt"] == nil {
 		t.Errorf("revoked: %v", got)

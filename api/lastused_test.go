@@ -15,7 +15,7 @@ import (
 // used returns when a key was last used, from the list of keys.
 func (e *env) used(key string) any {
 	e.t.Helper()
-	id, _, _ := storage.SplitKey(key)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
 	for _, k := range e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).ok(e.t)["data"].([]any) {
 		if k := k.(map[string]any); k["keyId"] == id {
 			return k["lastUsedAt"]
@@ -32,7 +32,7 @@ func TestLastUsed(t *testing.T) {
 	if at := e.used(key); at != nil {
 		t.Errorf("a key that was never used has the last use %v", at)
 	}
-	id, _, _ := storage.SplitKey(key)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
 	e.ask(key[:len(key)-1]+"x", list, "").expect(t, 401, rest.CodeInvalidAPIKey)
 	must(t, e.deps.LastUsed.Flush(t.Context()))
 	if at := e.used(key); at != nil {
@@ -98,7 +98,7 @@ func (e *env) damage(ref storage.Ref) {
 func TestLastUsed_DamagedRecord(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, bolt := e.twoTenants()
-	id, _, _ := storage.SplitKey(bolt)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, bolt)
 	e.damage(storage.KeyUseRef("bolt", id))
 	for _, k := range []string{key, bolt} {
 		e.ask(k, "/v1/webhook/endpoints/list", "").ok(t)
@@ -130,7 +130,7 @@ func TestLastUsed_StoredAtStop(t *testing.T) {
 func TestRevocation_EveryProcess(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
-	id, _, _ := storage.SplitKey(key)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
 	var others []string
 	var stores []*storage.Store
 	for range 2 {

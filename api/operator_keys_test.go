@@ -65,7 +65,7 @@ func TestOperatorKeys_Lifecycle(t *testing.T) {
 	}
 	stored, err := storage.Get[storage.OperatorKey](e.store, storage.OperatorKeyRef(id))
 	must(t, err)
-	_, secret, _ := storage.SplitOperatorKey(key)
+	_, secret, _ := storage.SplitKey(storage.OperatorKeyPrefix, key)
 	if strings.Contains(string(list.body), secret) || stored.SecretHash == secret || stored.SecretHash == "" {
 		t.Error("the secret is stored or listed")
 	}

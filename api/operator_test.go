@@ -131,7 +131,7 @@ func TestKeys(t *testing.T) {
 func TestKeys_Rotation(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	old, _ := e.twoTenants()
-	id, _, _ := storage.SplitKey(old)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, old)
 	works := func(key string) bool {
 		return e.ask(key, endpointsPath+"list", "").status == http.StatusOK
 	}
@@ -156,7 +156,7 @@ func TestKeys_Rotation(t *testing.T) {
 		}
 	}
 	for body, ok := range map[string]bool{`{"overlapSeconds":0}`: true, `{"overlapSeconds":-1}`: false, `{"overlapSeconds":2592001}`: false, `{"overlapSeconds":1.5}`: false} {
-		fresh, _, _ := storage.SplitKey(e.key("acme"))
+		fresh, _, _ := storage.SplitKey(storage.KeyPrefix, e.key("acme"))
 		if a := e.operate("/v1/admin/keys/"+fresh+"/rotate", body); (a.status == http.StatusOK) != ok {
 			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}

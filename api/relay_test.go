@@ -122,7 +122,7 @@ func TestRelay_Ends(t *testing.T) {
 			e.operate("/v1/admin/organizations/acme/update", `{"suspended":true}`).ok(e.t)
 		},
 		"a revoked key": func(e *env, key, _ string) {
-			id, _, _ := storage.SplitKey(key)
+			id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
 			e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(e.t)
 		},
 	} {

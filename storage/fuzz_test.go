@@ -14,7 +14,7 @@ func FuzzSplitKey(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		id, secret, ok := storage.SplitKey(text)
+		id, secret, ok := storage.SplitKey(storage.KeyPrefix, text)
 		if !ok {
 			return
 		}

@@ -80,11 +80,9 @@ func newSecret() (secret string, stored Credential) {
 	return secret, Credential{SecretHash: hashSecret(secret)}
 }
 
-// SplitKey splits a key's text into identifier and secret. ok is false if the text cannot
-// be a key.
-func SplitKey(text string) (id, secret string, ok bool) { return splitKey(KeyPrefix, text) }
-
-func splitKey(prefix, text string) (id, secret string, ok bool) {
+// SplitKey splits the text of a key with a prefix into identifier and secret. ok is false if
+// the text cannot be such a key.
+func SplitKey(prefix, text string) (id, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(text, prefix)
 	if !ok {
 		return "", "", false

@@ -12,7 +12,7 @@ import (
 
 func TestNewKey_Matches(t *testing.T) {
 	key, text := storage.NewKey("org", storagetest.Start)
-	id, secret, ok := storage.SplitKey(text)
+	id, secret, ok := storage.SplitKey(storage.KeyPrefix, text)
 	if !ok || id != key.ID || key.OrganizationID != "org" || len(secret) != 64 {
 		t.Fatalf("%q splits into %q, %q, %v", text, id, secret, ok)
 	}
@@ -56,7 +56,7 @@ func TestSplitKey_Forms(t *testing.T) {
 		{"GHK_a_b", "", ""}, {"xghk_a_b", "", ""}, {"ghk_a.b_c", "", ""}, {"ghk_a b_c", "", ""},
 		{"ghk_" + strings.Repeat("k", 129) + "_s", "", ""},
 	} {
-		id, secret, ok := storage.SplitKey(tt.text)
+		id, secret, ok := storage.SplitKey(storage.KeyPrefix, tt.text)
 		if id != tt.id || secret != tt.secret || ok != (tt.id != "") {
 			t.Errorf("SplitKey(%q) = %q, %q, %v", tt.text, id, secret, ok)
 		}

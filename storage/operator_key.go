@@ -47,12 +47,6 @@ func NewOperatorKey(name string, role Role, now time.Time) (key OperatorKey, tex
 	return key, OperatorKeyPrefix + key.ID + "_" + secret
 }
 
-// SplitOperatorKey splits a key's text into identifier and secret. ok is false if the
-// text cannot be an operator key.
-func SplitOperatorKey(text string) (id, secret string, ok bool) {
-	return splitKey(OperatorKeyPrefix, text)
-}
-
 // OperatorKeyRef names an operator key.
 func OperatorKeyRef(id string) Ref { return Ref{KindOperatorKey, Shared, id} }
 

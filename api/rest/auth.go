@@ -107,7 +107,7 @@ var unknownKey = func() *storage.Key {
 // findKey returns the key of a key's text, or unknownKey if the key does not exist. It also
 // returns the secret for the comparison and whether the key's organization is suspended.
 func (s *Server) findKey(text string) (key *storage.Key, secret string, suspended bool, err error) {
-	id, secret, ok := storage.SplitKey(text)
+	id, secret, ok := storage.SplitKey(storage.KeyPrefix, text)
 	if !ok {
 		return unknownKey, text, false, nil
 	}
@@ -152,7 +152,7 @@ func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, e
 // SecretKey is LiveKey with a check of the secret. secret may also be the full text of
 // the key.
 func (s *Server) SecretKey(id, secret string, now time.Time) (key *storage.Key, ok bool, err error) {
-	if named, bare, whole := storage.SplitKey(secret); whole && named == id {
+	if named, bare, whole := storage.SplitKey(storage.KeyPrefix, secret); whole && named == id {
 		secret = bare
 	}
 	key, _, _, err = s.findKey(storage.KeyPrefix + id + "_" + secret)

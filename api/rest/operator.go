@@ -28,7 +28,7 @@ func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
 	if same := subtle.ConstantTimeCompare(got[:], want[:]) == 1; same && o.Key != "" {
 		return Caller{Operator: true, Role: storage.RoleAdmin, KeyID: storage.BootstrapKeyID}, nil
 	}
-	id, secret, ok := storage.SplitOperatorKey(text)
+	id, secret, ok := storage.SplitKey(storage.OperatorKeyPrefix, text)
 	if !ok {
 		return Caller{}, errInvalidKey
 	}

@@ -52,13 +52,13 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 // billed reads a home's data for its bill. If in has no tariff, billed sets
 // in.rate.Tariff from the requested or the home's rate plan.
 func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Home, err error) {
-	home, _, err := storage.Read[storage.Home](v, storage.HomeRef(c.Org, c.ID))
+	home, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(c.Org, c.ID))
 	if err != nil {
-		return h, storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
+		return h, storage.NotFound(err, storage.KindHome.Ref(c.Org, c.ID))
 	}
 	if in.Tariff == nil {
 		if in.RatePlanID != "" {
-			if _, err := storage.FindShared(v, storage.RatePlanRef(c.Org, in.RatePlanID)); err != nil {
+			if _, err := storage.FindShared(v, storage.KindRatePlan.Ref(c.Org, in.RatePlanID)); err != nil {
 				return h, err
 			}
 			home.RatePlanID = in.RatePlanID
@@ -75,17 +75,17 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
 		h.Place = place.Climate()
 	}
-	usage, _, err := storage.Read[storage.Usage](v, storage.UsageRef(c.Org, c.ID))
+	usage, _, err := storage.Read[storage.Usage](v, storage.KindUsage.Ref(c.Org, c.ID))
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return h, err
 	}
 	h.Usage, h.AnnualKWh = usage.Pricing(), usage.AnnualKWh()
-	measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(c.Org, c.ID))
+	measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.KindMeasuredLoad.Ref(c.Org, c.ID))
 	if rest.Ignore(err, storage.ErrNotFound) != nil {
 		return h, err
 	}
 	_, h.Metered = measured.Typical()
-	system, _, err := storage.Read[storage.Solar](v, storage.SolarRef(c.Org, c.ID))
+	system, _, err := storage.Read[storage.Solar](v, storage.KindSolar.Ref(c.Org, c.ID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return h, nil
 	}

@@ -85,7 +85,7 @@ func (s *server) listChannels(_ context.Context, c *rest.Call, in *wire.PageInpu
 }
 
 func (s *server) getChannel(_ context.Context, c *rest.Call, _ *struct{}) (wire.Channel, error) {
-	ch, err := storage.Get[storage.Channel](s.Store, storage.ChannelRef(c.Org, c.ID))
+	ch, err := storage.Get[storage.Channel](s.Store, storage.KindChannel.Ref(c.Org, c.ID))
 	return showChannel(&ch), err
 }
 
@@ -93,7 +93,7 @@ func (s *server) getChannel(_ context.Context, c *rest.Call, _ *struct{}) (wire.
 type updateChannelInput struct{ storage.ChannelSettings }
 
 func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChannelInput) (wire.Channel, error) {
-	ch, err := update(ctx, s, c, storage.ChannelRef(c.Org, c.ID), func(ch *storage.Channel, p *rest.FieldErrors) error {
+	ch, err := update(ctx, s, c, storage.KindChannel.Ref(c.Org, c.ID), func(ch *storage.Channel, p *rest.FieldErrors) error {
 		before, settings := *ch, ch.ChannelSettings
 		wrong, _ := s.decode(c.Body, &settings, "body")
 		p.Add(wrong)
@@ -103,7 +103,7 @@ func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChann
 }
 
 func (s *server) testChannel(ctx context.Context, c *rest.Call, _ *struct{}) (events.ChannelTest, error) {
-	ch, err := storage.Get[storage.Channel](s.Store, storage.ChannelRef(c.Org, c.ID))
+	ch, err := storage.Get[storage.Channel](s.Store, storage.KindChannel.Ref(c.Org, c.ID))
 	if err != nil {
 		return events.ChannelTest{}, err
 	}

@@ -25,7 +25,7 @@ func TestChannel_SealedAddress(t *testing.T) {
 		t.Errorf("the channel is shown as %v", made)
 	}
 	stored := func() storage.Channel {
-		r, err := e.bus.StateLog().Read(t.Context(), storage.ChannelRef("acme", id))
+		r, err := e.bus.StateLog().Read(t.Context(), storage.KindChannel.Ref("acme", id))
 		if err != nil || strings.Contains(string(r.Value), "hush") {
 			t.Errorf("the stored record is %s, %v", r.Value, err)
 		}

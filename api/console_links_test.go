@@ -72,7 +72,7 @@ func TestConsoleLink_Ended(t *testing.T) {
 	must(t, e.store.DeleteEach(t.Context(), gone))
 	must(t, e.deps.LastUsed.Flush(t.Context())) // the link was used, and is gone
 	must(t, e.store.View(func(v storage.View) error {
-		if _, _, err := storage.Read[storage.KeyUse](v, storage.KeyUseRef("acme", ended)); !errors.Is(err, storage.ErrNotFound) {
+		if _, _, err := storage.Read[storage.KeyUse](v, storage.KindKeyUse.Ref("acme", ended)); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("the use of the removed link: %v", err)
 		}
 		return nil

@@ -27,7 +27,7 @@ func (s *server) deliveryRequest(ctx context.Context, c *rest.Call, _ *struct{})
 	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
 		return out, errNoMessage
 	}
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, log.EndpointID))
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, log.EndpointID))
 	if err != nil {
 		return out, withoutMessage(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // device reads a device. A deleted device counts as not found.
 func (s *server) device(org, id string) (storage.HVACDevice, error) {
-	d, err := storage.Get[storage.HVACDevice](s.Store, storage.HVACDeviceRef(org, id))
+	d, err := storage.Get[storage.HVACDevice](s.Store, storage.KindHVACDevice.Ref(org, id))
 	if err == nil && d.Deleted {
 		err = &storage.NotFoundError{Ref: d.Ref()}
 	}
@@ -20,7 +20,7 @@ func (s *server) device(org, id string) (storage.HVACDevice, error) {
 func (s *server) listDevices(_ context.Context, c *rest.Call, in *wire.DevicesInput) (wire.Page[storage.HVACDevice], error) {
 	devices := []storage.HVACDevice{}
 	err := s.Store.View(func(v storage.View) error {
-		if ref := storage.HomeRef(c.Org, in.HomeID); in.HomeID != "" {
+		if ref := storage.KindHome.Ref(c.Org, in.HomeID); in.HomeID != "" {
 			if _, _, err := storage.Read[storage.Home](v, ref); err != nil {
 				return storage.NotFound(err, ref)
 			}
@@ -43,7 +43,7 @@ func (s *server) findHVAC(_ context.Context, c *rest.Call, _ *struct{}) (storage
 }
 
 func (s *server) setLinked(ctx context.Context, c *rest.Call, in *wire.LinkedInput) (storage.HVACDevice, error) {
-	return storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, c.ID), func(d *storage.HVACDevice) error {
+	return storage.Update(ctx, s.Store, storage.KindHVACDevice.Ref(c.Org, c.ID), func(d *storage.HVACDevice) error {
 		if d.Deleted {
 			return &storage.NotFoundError{Ref: d.Ref()}
 		}
@@ -56,5 +56,5 @@ func (s *server) getUserPreferences(_ context.Context, c *rest.Call, _ *struct{}
 	if _, err := s.device(c.Org, c.ID); err != nil {
 		return storage.UserPreferences{}, err
 	}
-	return storage.Get[storage.UserPreferences](s.Store, storage.UserPreferencesRef(c.Org, c.ID))
+	return storage.Get[storage.UserPreferences](s.Store, storage.KindUserPreferences.Ref(c.Org, c.ID))
 }

@@ -42,7 +42,7 @@ func jsonOf(t *testing.T, v any) string {
 // stored returns acme's endpoint as it is stored.
 func (e *env) stored(id string) storage.WebhookEndpoint {
 	e.t.Helper()
-	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
+	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.KindWebhookEndpoint.Ref("acme", id))
 	must(e.t, err)
 	return ep
 }

@@ -182,7 +182,7 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 		if err == nil {
 			e, err = storage.DecodeEndpoint(r)
 		}
-		return storage.NotFound(err, storage.WebhookEndpointRef(c.Org, c.ID))
+		return storage.NotFound(err, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -194,7 +194,7 @@ func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire
 type updateEndpointInput struct{ wire.EndpointSettings }
 
 func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
-	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
 		before, settings := *e, settingsOf(e)
 		wrong, _ := s.decode(c.Body, &settings, "body")
 		p.Add(wrong)
@@ -223,7 +223,7 @@ func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
 
 func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
-	e, err := update(ctx, s, c, storage.WebhookEndpointRef(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
 		choice := wire.SecretChoice{Secret: in.Secret, Signature: valueOr(in.Signature, signatureOf(e))}
 		checkSecretChoice(&choice, p)
 		secret = s.newSecret(e, choice, c.Now)
@@ -237,7 +237,7 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 const testTimeout = 65 * time.Second
 
 func (s *server) testEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (events.Delivery, error) {
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, c.ID))
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
 	if err != nil {
 		return events.Delivery{}, err
 	}

@@ -101,7 +101,7 @@ func bytesOf(t *testing.T, secret string) []byte {
 // secrets returns the secrets that sign a delivery of acme's endpoint now, newest first.
 func (e *env) secrets(id string) []string {
 	e.t.Helper()
-	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.WebhookEndpointRef("acme", id))
+	ep, err := storage.Get[storage.WebhookEndpoint](e.store, storage.KindWebhookEndpoint.Ref("acme", id))
 	must(e.t, err)
 	list := []string{}
 	for _, s := range ep.Secrets {

@@ -95,12 +95,12 @@ func (s *server) getOwnHome(_ context.Context, c *rest.Call, _ *struct{}) (wire.
 
 func (s *server) homeDetails(org, id string) (shown wire.HomeDetails, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		ref := storage.HomeRef(org, id)
+		ref := storage.KindHome.Ref(org, id)
 		h, _, err := storage.Read[storage.Home](v, ref)
 		if err != nil {
 			return storage.NotFound(err, ref)
 		}
-		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.MeasuredLoadRef(org, id))
+		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.KindMeasuredLoad.Ref(org, id))
 		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
 		return rest.Ignore(err, storage.ErrNotFound)
 	})
@@ -119,7 +119,7 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 	if err != nil {
 		return wire.OwnedHome{}, err
 	}
-	changed, err := update(ctx, s, c, storage.HomeRef(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
+	changed, err := update(ctx, s, c, storage.KindHome.Ref(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
 		shown := showHome(h)
 		wrong, _ := s.decode(c.Body, &shown, "body")
 		p.Add(wrong)

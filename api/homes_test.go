@@ -89,7 +89,7 @@ func TestSolar(t *testing.T) {
 		t.Errorf("response %v", got)
 	}
 	e.ask(acme, create, `{"homeId":"home1","solarSystemSizeKw":1000}`).ok(t)
-	solar, err := storage.Get[storage.Solar](e.store, storage.SolarRef("acme", "home1"))
+	solar, err := storage.Get[storage.Solar](e.store, storage.KindSolar.Ref("acme", "home1"))
 	must(t, err)
 	if solar.SizeKw != 1000 || solar.NonNetMetered {
 		t.Errorf("the second creation left %+v", solar)

@@ -61,7 +61,7 @@ func TestImport_Idempotent(t *testing.T) {
 	if e.store.Revision() != revision {
 		t.Errorf("the second import wrote %d records", e.store.Revision()-revision)
 	}
-	home, err := storage.Get[storage.Home](e.store, storage.HomeRef("acme", "home1"))
+	home, err := storage.Get[storage.Home](e.store, storage.KindHome.Ref("acme", "home1"))
 	must(t, err)
 	if !home.CreatedAt.Equal(start) || !home.UpdatedAt.Equal(start) {
 		t.Errorf("the home's times are %v and %v", home.CreatedAt, home.UpdatedAt)
@@ -195,7 +195,7 @@ func TestImport_KeepsState(t *testing.T) {
 	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","zipcode":"60614","status":"COMPLETED","step":3}`,
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":false}`)
 	for _, id := range []string{"ep1", "ep2"} {
-		_, err := storage.Update(t.Context(), e.store, storage.WebhookEndpointRef("acme", id), func(w *storage.WebhookEndpoint) error {
+		_, err := storage.Update(t.Context(), e.store, storage.KindWebhookEndpoint.Ref("acme", id), func(w *storage.WebhookEndpoint) error {
 			w.Enabled, w.Disabled = false, &storage.Disabled{Reason: "410"}
 			return nil
 		})
@@ -203,11 +203,11 @@ func TestImport_KeepsState(t *testing.T) {
 	}
 	e.imported(everything)
 	e.load(`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep2","url":"https://acme.example/own","enabled":false}`)
-	flow, err := storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	flow, err := storage.Get[storage.Onboarding](e.store, storage.KindOnboarding.Ref("acme", "home1"))
 	if err != nil || flow.Status != storage.OnboardingCompleted || flow.Step != 3 {
 		t.Errorf("the onboarding is %+v, %v", flow, err)
 	}
-	if d, err := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); err != nil || d.Linked {
+	if d, err := storage.Get[storage.HVACDevice](e.store, storage.KindHVACDevice.Ref("acme", "dev1")); err != nil || d.Linked {
 		t.Errorf("the device is linked: %t, %v", d.Linked, err)
 	}
 	for _, id := range []string{"ep1", "ep2"} {
@@ -218,11 +218,11 @@ func TestImport_KeepsState(t *testing.T) {
 	e.load(`{"resource":"onboarding","organizationId":"acme","homeId":"home1","status":"NOT_STARTED"}`,
 		`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","linked":true}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","enabled":true}`)
-	flow, err = storage.Get[storage.Onboarding](e.store, storage.OnboardingRef("acme", "home1"))
+	flow, err = storage.Get[storage.Onboarding](e.store, storage.KindOnboarding.Ref("acme", "home1"))
 	if err != nil || flow.Status != storage.OnboardingNotStarted || flow.Zipcode != "60614" {
 		t.Errorf("a line that names the status: %+v, %v", flow, err)
 	}
-	if d, _ := storage.Get[storage.HVACDevice](e.store, storage.HVACDeviceRef("acme", "dev1")); !d.Linked {
+	if d, _ := storage.Get[storage.HVACDevice](e.store, storage.KindHVACDevice.Ref("acme", "dev1")); !d.Linked {
 		t.Error("a line that names linked does not set it")
 	}
 	if w := e.stored("ep1"); !w.Enabled || w.Disabled != nil {
@@ -236,8 +236,8 @@ func TestImport_DamagedRecords(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.imported(everything)
 	for _, ref := range []storage.Ref{
-		storage.OrganizationRef("acme"), storage.HomeRef("acme", "home1"), storage.HVACDeviceRef("acme", "dev1"),
-		storage.OnboardingRef("acme", "home1"), storage.WebhookEndpointRef("acme", "ep1"), storage.PlanEventsRef("acme", "plan1"),
+		storage.OrganizationRef("acme"), storage.KindHome.Ref("acme", "home1"), storage.KindHVACDevice.Ref("acme", "dev1"),
+		storage.KindOnboarding.Ref("acme", "home1"), storage.KindWebhookEndpoint.Ref("acme", "ep1"), storage.KindPlanEvent.Ref("acme", "plan1"),
 	} {
 		e.damage(ref)
 	}

@@ -99,7 +99,7 @@ func TestLastUsed_DamagedRecord(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, bolt := e.twoTenants()
 	id, _, _ := storage.SplitKey(storage.KeyPrefix, bolt)
-	e.damage(storage.KeyUseRef("bolt", id))
+	e.damage(storage.KindKeyUse.Ref("bolt", id))
 	for _, k := range []string{key, bolt} {
 		e.ask(k, "/v1/webhook/endpoints/list", "").ok(t)
 	}
@@ -107,7 +107,7 @@ func TestLastUsed_DamagedRecord(t *testing.T) {
 	if at := e.used(key); at == nil {
 		t.Error("the use of the other key is lost")
 	}
-	if _, err := storage.Get[storage.KeyUse](e.store, storage.KeyUseRef("bolt", id)); err != nil {
+	if _, err := storage.Get[storage.KeyUse](e.store, storage.KindKeyUse.Ref("bolt", id)); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,7 +55,7 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
-	e.damage(storage.HomeRef("acme", "home1")) // the count of homes by rate plan would fail
+	e.damage(storage.KindHome.Ref("acme", "home1")) // the count of homes by rate plan would fail
 	e.send(request{url: process + triggerPath, body: `{"ratePlanIds":["damaged"]}`, header: http.Header{rest.KeyHeader: {acme}}}).
 		expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 }

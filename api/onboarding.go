@@ -15,11 +15,11 @@ import (
 // and timestamps.
 func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		home, _, err := storage.Read[storage.Home](v, storage.HomeRef(org, homeID))
+		home, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(org, homeID))
 		if err != nil {
-			return storage.NotFound(err, storage.HomeRef(org, homeID))
+			return storage.NotFound(err, storage.KindHome.Ref(org, homeID))
 		}
-		o, _, err = storage.Read[storage.Onboarding](v, storage.OnboardingRef(org, homeID))
+		o, _, err = storage.Read[storage.Onboarding](v, storage.KindOnboarding.Ref(org, homeID))
 		if stored = err == nil; !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *server) changeFlow(ctx context.Context, c *rest.Call, homeID string, ch
 			return o, err
 		}
 	}
-	return storage.Update(ctx, s.Store, storage.OnboardingRef(c.Org, homeID), change)
+	return storage.Update(ctx, s.Store, storage.KindOnboarding.Ref(c.Org, homeID), change)
 }
 
 func (s *server) startOnboarding(ctx context.Context, c *rest.Call, in *wire.StartOnboardingInput) (storage.Onboarding, error) {

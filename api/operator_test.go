@@ -243,7 +243,7 @@ func TestHomes_DeleteRemovesRecords(t *testing.T) {
 		t.Errorf("response %v", got)
 	}
 	e.operate("/v1/admin/homes/home1/delete", of).expect(t, 404, rest.CodeNotFound)
-	for _, ref := range []storage.Ref{storage.HomeRef("acme", "home1"), storage.SolarRef("acme", "home1"), storage.OnboardingRef("acme", "home1")} {
+	for _, ref := range []storage.Ref{storage.KindHome.Ref("acme", "home1"), storage.KindSolar.Ref("acme", "home1"), storage.KindOnboarding.Ref("acme", "home1")} {
 		err := e.store.View(func(v storage.View) error {
 			if r, err := v.Get(ref); err != nil || !r.Deleted {
 				t.Errorf("%s still exists: %v", ref, err)

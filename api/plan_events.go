@@ -15,7 +15,7 @@ func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.Cre
 	if err := c.Wrong.With(in.PlanEvent.Validate()); err != nil {
 		return storage.PlanEvent{}, err
 	}
-	plan := storage.RatePlanRef(in.Owner(), in.PlanID)
+	plan := storage.KindRatePlan.Ref(in.Owner(), in.PlanID)
 	if _, err := storage.Get[storage.RatePlan](s.Store, plan); err != nil {
 		return storage.PlanEvent{}, err
 	}
@@ -47,14 +47,14 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 
 func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
 	all, err := storage.Query(s.Store, func(v storage.View) (storage.PlanEvents, error) {
-		return storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		return storage.ReadPlanEvents(v, storage.KindRatePlan.Ref(in.Owner(), in.PlanID))
 	})
 	return wire.PlanEventList{Data: all.Events}, err
 }
 
 func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.PlanIDInput) (wire.Deleted, error) {
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
-		all, err := storage.ReadPlanEvents(v, storage.RatePlanRef(in.Owner(), in.PlanID))
+		all, err := storage.ReadPlanEvents(v, storage.KindRatePlan.Ref(in.Owner(), in.PlanID))
 		if err == nil && !all.Remove(c.ID) {
 			err = &storage.NotFoundError{Ref: storage.Ref{Kind: storage.KindPlanEvent, ID: c.ID}}
 		}

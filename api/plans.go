@@ -35,7 +35,7 @@ func (s *server) listPlans(_ context.Context, _ *rest.Call, in *wire.ListPlansIn
 }
 
 func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.PlanWithTariff, error) {
-	r, err := storage.Get[storage.RatePlan](s.Store, storage.RatePlanRef(in.Owner(), c.ID))
+	r, err := storage.Get[storage.RatePlan](s.Store, storage.KindRatePlan.Ref(in.Owner(), c.ID))
 	return wire.PlanWithTariff{Plan: showPlan(&r), Tariff: r.Tariff}, err
 }
 

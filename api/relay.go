@@ -52,7 +52,7 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 		s.relayClients.remove(c.Org)
 		return nil, err
 	}
-	err = s.Store.Touch(ctx, storage.WebhookEndpointRef(c.Org, c.ID))
+	err = s.Store.Touch(ctx, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
 	stream := &relayStream{server: s, call: c, subscription: subscription, seconds: in.Seconds}
 	if err != nil {
 		stream.close()
@@ -77,7 +77,7 @@ func (s *server) relayOf(c *rest.Call) error {
 	if err := c.Wrong.Err(); err != nil {
 		return err
 	}
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(c.Org, c.ID))
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
 	switch {
 	case err != nil:
 		return err

@@ -58,7 +58,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 // enabled returns an error unless the endpoint exists and is enabled. Errors:
 // storage.ErrNotFound, errEndpointOff.
 func (s *server) enabled(org, endpointID string) error {
-	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.WebhookEndpointRef(org, endpointID))
+	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(org, endpointID))
 	if err == nil && !e.Enabled {
 		err = errEndpointOff
 	}
@@ -114,7 +114,7 @@ func (s *server) replaying(org, endpointID, but string) (bool, error) {
 }
 
 func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.Replay, error) {
-	r, err := storage.Get[storage.Replay](s.Store, storage.ReplayRef(c.Org, c.ID))
+	r, err := storage.Get[storage.Replay](s.Store, storage.KindReplay.Ref(c.Org, c.ID))
 	return showReplay(&r), err
 }
 

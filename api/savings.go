@@ -19,7 +19,7 @@ func (in *savingsInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
-	home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, c.ID))
+	home, err := storage.Get[storage.Home](s.Store, storage.KindHome.Ref(c.Org, c.ID))
 	if err != nil {
 		return savings.Result{}, err
 	}
@@ -45,7 +45,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 func (s *server) storeRun(ctx context.Context, c *rest.Call, result *savings.Result) {
 	for i := range result.Devices {
 		r := &result.Devices[i]
-		_, err := storage.Update(ctx, s.Store, storage.HVACDeviceRef(c.Org, r.DeviceID), func(d *storage.HVACDevice) error {
+		_, err := storage.Update(ctx, s.Store, storage.KindHVACDevice.Ref(c.Org, r.DeviceID), func(d *storage.HVACDevice) error {
 			return d.NoteRun(result.Type, r, storage.Time{Time: c.Now})
 		})
 		if err != nil && !errors.Is(err, storage.ErrConflict) { // another run has stored equivalent results
@@ -113,7 +113,7 @@ func savingsDevice(d *storage.HVACDevice) savings.Device {
 
 // scheduleOf returns the schedule of a device, or nil if it has none.
 func scheduleOf(v storage.View, org, deviceID string) (*savings.Schedule, error) {
-	u, _, err := storage.Read[storage.UserPreferences](v, storage.UserPreferencesRef(org, deviceID))
+	u, _, err := storage.Read[storage.UserPreferences](v, storage.KindUserPreferences.Ref(org, deviceID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}

@@ -109,7 +109,7 @@ func (s *server) listSchedules(_ context.Context, c *rest.Call, in *wire.PageInp
 }
 
 func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire.Schedule, error) {
-	stored, err := storage.Get[storage.Schedule](s.Store, storage.ScheduleRef(c.Org, c.ID))
+	stored, err := storage.Get[storage.Schedule](s.Store, storage.KindSchedule.Ref(c.Org, c.ID))
 	if err != nil {
 		return wire.Schedule{}, err
 	}
@@ -120,7 +120,7 @@ func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire
 type updateScheduleInput struct{ wire.ScheduleSettings }
 
 func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateScheduleInput) (wire.Schedule, error) {
-	stored, err := update(ctx, s, c, storage.ScheduleRef(c.Org, c.ID), func(stored *storage.Schedule, p *rest.FieldErrors) error {
+	stored, err := update(ctx, s, c, storage.KindSchedule.Ref(c.Org, c.ID), func(stored *storage.Schedule, p *rest.FieldErrors) error {
 		settings := scheduleSettings(stored)
 		settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
 		wrong, _ := s.decode(c.Body, &settings, "body")

@@ -160,7 +160,7 @@ func TestSchedules_LastRun(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
 	id := e.ask(key, schedulesPath+"create", "").ok(t)["id"].(string)
-	stored, err := storage.Get[storage.Schedule](e.store, storage.ScheduleRef("acme", id))
+	stored, err := storage.Get[storage.Schedule](e.store, storage.KindSchedule.Ref("acme", id))
 	must(t, err)
 	run := time.Date(2026, 7, 1, 12, 15, 0, 0, time.UTC)
 	w, err := stored.WindowAt(run)

@@ -33,7 +33,7 @@ func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInp
 	})
 	switch {
 	case err != nil:
-		return nil, storage.NotFound(err, storage.HomeRef(c.Org, c.ID))
+		return nil, storage.NotFound(err, storage.KindHome.Ref(c.Org, c.ID))
 	case in.Format == storage.FormatOpenADR3:
 		return func(b []byte) []byte { return append(signal.AppendOpenADR(append(b, '['), c.Now), ']') }, nil
 	case !in.Explain:

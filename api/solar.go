@@ -16,7 +16,7 @@ func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarIn
 		return storage.Home{}, err
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
-		home, err := storage.Get[storage.Home](s.Store, storage.HomeRef(c.Org, in.HomeID))
+		home, err := storage.Get[storage.Home](s.Store, storage.KindHome.Ref(c.Org, in.HomeID))
 		if err != nil {
 			return home, err
 		}

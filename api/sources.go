@@ -152,7 +152,7 @@ type updateSourceInput struct {
 }
 
 func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourceInput) (wire.SourceWithRuns, error) {
-	source, err := update(ctx, s, c, storage.SourceRef(in.Owner(), c.ID), func(source *storage.Source, p *rest.FieldErrors) error {
+	source, err := update(ctx, s, c, storage.KindSource.Ref(in.Owner(), c.ID), func(source *storage.Source, p *rest.FieldErrors) error {
 		before, settings := *source, updateSourceInput{SourceSettings: source.SourceSettings}
 		settings.Parameters = nil // otherwise the parameters would be added to the stored ones
 		wrong, _ := s.decode(c.Body, &settings, "body")
@@ -189,7 +189,7 @@ func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlans
 }
 
 func (s *server) getSource(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
-	return s.source(c, storage.SourceRef(in.Owner(), c.ID))
+	return s.source(c, storage.KindSource.Ref(in.Owner(), c.ID))
 }
 
 func (s *server) deleteSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
@@ -199,7 +199,7 @@ func (s *server) deleteSource(ctx context.Context, c *rest.Call, in *wire.PlanOw
 var errPausedSource = rest.NewProblem(rest.CodeConflict, "The source is paused.", "Resume the source, or check it.")
 
 func (s *server) runSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
-	ref := storage.SourceRef(in.Owner(), c.ID)
+	ref := storage.KindSource.Ref(in.Owner(), c.ID)
 	if err := s.putSourceTask(ctx, ref, c.Now); err != nil {
 		return wire.SourceWithRuns{}, err
 	}
@@ -232,7 +232,7 @@ func (s *server) fetchNow(ctx context.Context, source *storage.Source) {
 }
 
 func (s *server) checkSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (events.SourceCheck, error) {
-	source, err := storage.Get[storage.Source](s.Store, storage.SourceRef(in.Owner(), c.ID))
+	source, err := storage.Get[storage.Source](s.Store, storage.KindSource.Ref(in.Owner(), c.ID))
 	if err != nil {
 		return events.SourceCheck{}, err
 	}

@@ -90,7 +90,7 @@ func TestSources_Secret(t *testing.T) {
 	e.twoTenants()
 	made := e.operate(sourcesPath+"create", csvSource+`,"id":"own","organizationId":"acme","secret":"`+hush+`"}`).ok(t)
 	stored := func() storage.Source {
-		s, err := storage.Get[storage.Source](e.store, storage.SourceRef("acme", "own"))
+		s, err := storage.Get[storage.Source](e.store, storage.KindSource.Ref("acme", "own"))
 		must(t, err)
 		return s
 	}
@@ -107,7 +107,7 @@ func TestSources_Secret(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 	}
-	r, err := e.bus.StateLog().Read(t.Context(), storage.SourceRef("acme", "own"))
+	r, err := e.bus.StateLog().Read(t.Context(), storage.KindSource.Ref("acme", "own"))
 	must(t, err)
 	if strings.Contains(string(r.Value), hush) || strings.Contains(e.log.String(), hush) {
 		t.Errorf("the secret is stored or logged: %s", r.Value)
@@ -142,7 +142,7 @@ func TestSources_Query(t *testing.T) {
 		if got := e.operate(sourcesPath+"own/update", body).ok(t); got["url"] != shown {
 			t.Errorf("%s: the address is shown as %v", body, got["url"])
 		}
-		s, err := storage.Get[storage.Source](e.store, storage.SourceRef("acme", "own"))
+		s, err := storage.Get[storage.Source](e.store, storage.KindSource.Ref("acme", "own"))
 		must(t, err)
 		if text := jsonOf(t, s); strings.Contains(text, "opaque") {
 			t.Errorf("%s: it is stored as %s", body, text)

@@ -105,7 +105,7 @@ func TestBatch_PartialFailure(t *testing.T) {
 				t.Errorf("last batch of %s is %s", d.HomeID, d.BatchID)
 			}
 		}
-		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep")); err != nil || !e.Enabled {
+		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep")); err != nil || !e.Enabled {
 			t.Errorf("endpoint is disabled: %v", err)
 		}
 		came := w.partner.came("ep")

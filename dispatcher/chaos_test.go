@@ -256,7 +256,7 @@ func (c *chaos) act(s step) {
 		c.set("")
 		c.partner.refuses(fmt.Sprint("ep", i), false)
 	case "delete":
-		_ = c.store.Delete(c.t.Context(), storage.HomeRef("org", home)) // it may not exist
+		_ = c.store.Delete(c.t.Context(), storage.KindHome.Ref("org", home)) // it may not exist
 	case "make again":
 		c.changed[home] = true
 		storagetest.Put(c.t, c.store, storagetest.Home("org", home, "plan"))

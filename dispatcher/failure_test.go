@@ -34,7 +34,7 @@ func TestWalk_OneBrokenHomeHarmsNobody(t *testing.T) {
 		const homes = 16 * events.SliceHomes
 		w.homes(homes)
 		w.endpoint("ep")
-		w.overwrite(storage.HomeRef("org", homeID(70)), `{"enabled":tru`)
+		w.overwrite(storage.KindHome.Ref("org", homeID(70)), `{"enabled":tru`)
 		w.worker()
 		began := time.Now()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - 1, events.OutcomeUnpriceable: 1}) {
@@ -61,7 +61,7 @@ func TestWalk_OneBrokenPlanHarmsItsHomesAlone(t *testing.T) {
 		for i := range 10 {
 			w.changeHome(homeID(10*i), other)
 		}
-		w.overwrite(storage.RatePlanRef(storage.Shared, "broken"), `[]`)
+		w.overwrite(storage.KindRatePlan.Ref(storage.Shared, "broken"), `[]`)
 		w.worker()
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 90, events.OutcomeUnpriceable: 10})
 	})
@@ -75,7 +75,7 @@ func TestWalk_OneBrokenEndpointHarmsNobody(t *testing.T) {
 		w.homes(homes)
 		w.endpoint("bad")
 		w.endpoint("good")
-		w.overwrite(storage.WebhookEndpointRef("org", "bad"), `{"url":1}`)
+		w.overwrite(storage.KindWebhookEndpoint.Ref("org", "bad"), `{"url":1}`)
 		w.worker()
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes, events.OutcomeFailed: homes}) {
 			if (d.EndpointID == "bad") != (d.Outcome == events.OutcomeFailed) || d.EndpointID == "bad" && !strings.Contains(d.Reason, `the stored endpoint "bad" cannot be used`) {

@@ -104,7 +104,7 @@ func TestCompression_TestEventOverTCP(t *testing.T) {
 	defer server.Close()
 	inStore(t, func(w *world) {
 		w.endpoint("ep", gzipped, func(e *storage.WebhookEndpoint) { e.URL = server.URL })
-		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep"))
 		if err != nil {
 			t.Fatal(err)
 		}

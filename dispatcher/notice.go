@@ -191,7 +191,7 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 	if err := json.Unmarshal(task.Body, &t); err != nil {
 		return err
 	}
-	ref := storage.ChannelRef(t.Owner, t.ChannelID)
+	ref := storage.KindChannel.Ref(t.Owner, t.ChannelID)
 	c, err := storage.Get[storage.Channel](w.Store, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && !c.Wants(t.Notice.Type):

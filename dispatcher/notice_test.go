@@ -323,7 +323,7 @@ func TestEndpoint_DisabledAfterFailures(t *testing.T) {
 // stored returns a stored endpoint.
 func (w *world) stored(id string) storage.WebhookEndpoint {
 	w.t.Helper()
-	e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", id))
+	e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", id))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func (w *world) stored(id string) storage.WebhookEndpoint {
 // change changes an endpoint.
 func (w *world) change(id string, change func(*storage.WebhookEndpoint)) {
 	w.t.Helper()
-	_, err := storage.Update(w.t.Context(), w.store, storage.WebhookEndpointRef("org", id), func(e *storage.WebhookEndpoint) error {
+	_, err := storage.Update(w.t.Context(), w.store, storage.KindWebhookEndpoint.Ref("org", id), func(e *storage.WebhookEndpoint) error {
 		change(e)
 		return nil
 	})

@@ -178,7 +178,7 @@ func TestEndpoint_Gone(t *testing.T) {
 				t.Errorf("reason of %s is %q, want %q", home, got, want)
 			}
 		}
-		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep"))
 		if err != nil || e.Enabled {
 			t.Errorf("endpoint is enabled: %v, %v", e.Enabled, err)
 		}
@@ -200,7 +200,7 @@ func TestEndpoint_DeletedDuringRetry(t *testing.T) {
 		w.worker()
 		tr := w.trigger(24)
 		<-time.After(time.Second)
-		w.delete(storage.WebhookEndpointRef("org", "ep"))
+		w.delete(storage.KindWebhookEndpoint.Ref("org", "ep"))
 		list := w.wants(tr, outcomes{events.OutcomeFailed: 1})
 		if d := list[0]; !strings.Contains(d.Reason, "deleted") || d.Attempt != 1 || d.MessageID == "" {
 			t.Errorf("delivery is %+v", d)
@@ -217,7 +217,7 @@ func TestRetry_SameMessage(t *testing.T) {
 		w.worker()
 		tr := w.trigger(24)
 		<-time.After(time.Second)
-		home, err := storage.Update(t.Context(), w.store, storage.HomeRef("org", homeID(0)), func(h *storage.Home) error {
+		home, err := storage.Update(t.Context(), w.store, storage.KindHome.Ref("org", homeID(0)), func(h *storage.Home) error {
 			h.RatePlanID, h.Timezone = "gone", "America/New_York"
 			return nil
 		})
@@ -374,7 +374,7 @@ func TestSendTest_Results(t *testing.T) {
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.Enabled = false })
 		tester := tester.New(w.store, w.vault, send.New(send.Options{Dial: w.partner.dial, IdlePerDestination: 1}), channel.Mail{})
 		defer tester.Close()
-		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.WebhookEndpointRef("org", "ep"))
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,7 @@ func TestWalk_UndeliveredOutcomes(t *testing.T) {
 		w.endpoint("deaf", func(e *storage.WebhookEndpoint) { e.EventTypes = []string{storage.EventTriggerCompleted} })
 		w.endpoint("disabled", func(e *storage.WebhookEndpoint) { e.Enabled = false })
 		w.endpoint("deleted")
-		w.delete(storage.WebhookEndpointRef("org", "deleted"))
+		w.delete(storage.KindWebhookEndpoint.Ref("org", "deleted"))
 		w.worker()
 		reasons := map[string]string{}
 		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 3, events.OutcomeUnpriceable: 3}) {
@@ -135,11 +135,11 @@ func TestWalk_HomesAtRevision(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(4)
 		w.endpoint("ep")
-		w.delete(storage.HomeRef("org", homeID(0)))
+		w.delete(storage.KindHome.Ref("org", homeID(0)))
 		tr := w.trigger(24) // homes 1, 2 and 3
-		w.delete(storage.HomeRef("org", homeID(1)))
+		w.delete(storage.KindHome.Ref("org", homeID(1)))
 		storagetest.Put(t, w.store, storagetest.Home("org", "home_new", "plan"))
-		w.delete(storage.HomeRef("org", homeID(2)))
+		w.delete(storage.KindHome.Ref("org", homeID(2)))
 		storagetest.Put(t, w.store, storagetest.Home("org", homeID(2), "plan")) // recreated
 		w.worker()
 		var got []string
@@ -160,7 +160,7 @@ func TestWalk_StableSlices(t *testing.T) {
 		w.homes(n)
 		w.endpoint("ep")
 		for i := range 20 {
-			w.delete(storage.HomeRef("org", homeID(7*i)))
+			w.delete(storage.KindHome.Ref("org", homeID(7*i)))
 		}
 		tr := w.trigger(24)
 		var puts atomic.Int64
@@ -201,7 +201,7 @@ func TestWalk_ForgottenHomes(t *testing.T) {
 				w.endpoint("ep", onChange)
 				gone := make([]storage.Ref, deleted)
 				for i := range gone {
-					gone[i] = storage.HomeRef("org", homeID((again+1)*events.SliceHomes-1-i))
+					gone[i] = storage.KindHome.Ref("org", homeID((again+1)*events.SliceHomes-1-i))
 					w.delete(gone[i])
 				}
 				workers := make(chan *node, 1)

@@ -95,7 +95,7 @@ func TestTokens_OtherChanges(t *testing.T) {
 			func(e *storage.WebhookEndpoint) { e.Authentication.Sealed = w.vault.Seal("org", e.ID, "another") },
 			func(e *storage.WebhookEndpoint) { e.Authentication.Scopes = nil },
 		} {
-			if _, err := storage.Update(t.Context(), w.store, storage.WebhookEndpointRef("org", "ep"), func(e *storage.WebhookEndpoint) error { change(e); return nil }); err != nil {
+			if _, err := storage.Update(t.Context(), w.store, storage.KindWebhookEndpoint.Ref("org", "ep"), func(e *storage.WebhookEndpoint) error { change(e); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 1})

@@ -120,7 +120,7 @@ func (w *world) endpoint(id string, change ...func(*storage.WebhookEndpoint)) {
 // changeEndpoint changes an endpoint of the organization org.
 func (w *world) changeEndpoint(id string, change func(*storage.WebhookEndpoint)) {
 	w.t.Helper()
-	_, err := storage.Update(w.t.Context(), w.store, storage.WebhookEndpointRef("org", id), func(e *storage.WebhookEndpoint) error {
+	_, err := storage.Update(w.t.Context(), w.store, storage.KindWebhookEndpoint.Ref("org", id), func(e *storage.WebhookEndpoint) error {
 		change(e)
 		return nil
 	})
@@ -154,7 +154,7 @@ func (w *world) plan(id string) {
 // changeHome changes a home of the organization org.
 func (w *world) changeHome(id string, change func(*storage.Home)) {
 	w.t.Helper()
-	_, err := storage.Update(w.t.Context(), w.store, storage.HomeRef("org", id), func(h *storage.Home) error { change(h); return nil })
+	_, err := storage.Update(w.t.Context(), w.store, storage.KindHome.Ref("org", id), func(h *storage.Home) error { change(h); return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type breakerReport struct {
 func (b *Breakers) Add(r BreakerReport, at time.Time) {
 	open := make(map[storage.Ref]OpenBreaker, len(r.Open))
 	for _, o := range r.Open {
-		open[storage.WebhookEndpointRef(o.OrganizationID, o.EndpointID)] = o
+		open[storage.KindWebhookEndpoint.Ref(o.OrganizationID, o.EndpointID)] = o
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *Breakers) Add(r BreakerReport, at time.Time) {
 
 // State returns the combined state of an organization's breaker.
 func (b *Breakers) State(org, breakerID string, now time.Time) Breaker {
-	ref, all := storage.WebhookEndpointRef(org, breakerID), Breaker{State: BreakerClosed}
+	ref, all := storage.KindWebhookEndpoint.Ref(org, breakerID), Breaker{State: BreakerClosed}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.reports {

@@ -61,11 +61,8 @@ type Channel struct {
 	Base
 }
 
-// ChannelRef names a notification channel.
-func ChannelRef(org, id string) Ref { return Ref{KindChannel, org, id} }
-
 // Ref names the channel.
-func (c *Channel) Ref() Ref { return ChannelRef(c.OrganizationID, c.ID) }
+func (c *Channel) Ref() Ref { return KindChannel.Ref(c.OrganizationID, c.ID) }
 
 // Wants reports whether the channel receives events of the type.
 func (c *Channel) Wants(eventType string) bool {

@@ -9,8 +9,8 @@ import (
 // home with the same identifier inherits nothing. Errors: ErrNotFound, ErrConflict,
 // ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, HomeRef(org, id), false, func(v View) ([]Ref, error) {
-		refs := []Ref{SolarRef(org, id), UsageRef(org, id), MeasuredLoadRef(org, id), HomeMarketRef(org, id), OnboardingRef(org, id)}
+	return s.deleteWith(ctx, KindHome.Ref(org, id), false, func(v View) ([]Ref, error) {
+		refs := []Ref{KindSolar.Ref(org, id), KindUsage.Ref(org, id), KindMeasuredLoad.Ref(org, id), KindHomeMarket.Ref(org, id), KindOnboarding.Ref(org, id)}
 		for d, err := range DevicesOf(v, org, id, "") {
 			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
 				continue // its home is unknown
@@ -19,7 +19,7 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 				return nil, err
 			}
 			// A batch may end in between: the next one finds the device again.
-			refs = append(refs, UserPreferencesRef(org, d.ID), d.Ref())
+			refs = append(refs, KindUserPreferences.Ref(org, d.ID), d.Ref())
 		}
 		return refs, nil
 	})
@@ -29,13 +29,13 @@ func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 // not inherit them. It refuses to delete a part of another plan, unless a shared plan takes
 // its place. Errors: ErrNotFound, *PlanInUseError, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
-	ref := RatePlanRef(org, id)
+	ref := KindRatePlan.Ref(org, id)
 	err := s.View(func(v View) error {
 		by, err := composedOf(v, ref)
 		if by == nil || err != nil {
 			return err
 		}
-		if shared, err := find(v, RatePlanRef(Shared, id)); org != Shared && shared.live() || err != nil {
+		if shared, err := find(v, KindRatePlan.Ref(Shared, id)); org != Shared && shared.live() || err != nil {
 			return err
 		}
 		return &PlanInUseError{ref, *by}
@@ -43,13 +43,13 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref, true, with(PlanEventsRef(org, id)))
+	return s.deleteWith(ctx, ref, true, with(KindPlanEvent.Ref(org, id)))
 }
 
 // DeleteSource deletes a source with its state. What it has fetched stays. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, SourceRef(org, id), false, with(SourceStateRef(org, id)))
+	return s.deleteWith(ctx, KindSource.Ref(org, id), false, with(KindSourceState.Ref(org, id)))
 }
 
 // with returns dependents that need no search.

@@ -34,10 +34,10 @@ func TestDeleteHome_Devices(t *testing.T) {
 			if devices, preferences := v.Count(storage.KindHVACDevice, "org"), v.Count(storage.KindUserPreferences, "org"); devices != 1 || preferences != 0 {
 				t.Errorf("%d devices and %d preferences remain of %d, want the device of the other home", devices, preferences, n)
 			}
-			_, err := v.Get(storage.HVACDeviceRef("org", "kept"))
+			_, err := v.Get(storage.KindHVACDevice.Ref("org", "kept"))
 			return err
 		})
-		if _, gone := storage.Get[storage.Home](s, storage.HomeRef("org", "h")); err != nil || !errors.Is(gone, storage.ErrNotFound) {
+		if _, gone := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h")); err != nil || !errors.Is(gone, storage.ErrNotFound) {
 			t.Errorf("%v, the home: %v", err, gone)
 		}
 	}

@@ -66,9 +66,6 @@ func NewHVACDevice(org string) HVACDevice {
 	}
 }
 
-// HVACDeviceRef names a device.
-func HVACDeviceRef(org, id string) Ref { return Ref{KindHVACDevice, org, id} }
-
 // DevicesOf iterates over the records of a home's devices after an identifier, including
 // those with Deleted. Without a home it iterates over all devices. A search in the encoded
 // record avoids decoding most devices of other homes. Errors: *DecodeError, after which the
@@ -92,7 +89,7 @@ func DevicesOf(v View, org, homeID, after string) iter.Seq2[HVACDevice, error] {
 }
 
 // Ref names the device.
-func (d *HVACDevice) Ref() Ref { return HVACDeviceRef(d.OrganizationID, d.ID) }
+func (d *HVACDevice) Ref() Ref { return KindHVACDevice.Ref(d.OrganizationID, d.ID) }
 
 // Validate names every wrong field.
 func (d *HVACDevice) Validate() error {

@@ -257,11 +257,8 @@ func (e *WebhookEndpoint) Selects(homeID, ratePlanID string) bool {
 		(len(e.RatePlanIDs) == 0 || slices.Contains(e.RatePlanIDs, ratePlanID))
 }
 
-// WebhookEndpointRef names an endpoint.
-func WebhookEndpointRef(org, id string) Ref { return Ref{KindWebhookEndpoint, org, id} }
-
 // Ref names the endpoint.
-func (e *WebhookEndpoint) Ref() Ref { return WebhookEndpointRef(e.OrganizationID, e.ID) }
+func (e *WebhookEndpoint) Ref() Ref { return KindWebhookEndpoint.Ref(e.OrganizationID, e.ID) }
 
 // Validate names every wrong field. The dispatcher's guard checks the destination's
 // scheme, port and address against the operator's policy.

@@ -109,7 +109,7 @@ func TestEraseOrganization_ExpiredMark(t *testing.T) {
 	if err != nil || !second.Complete || !second.By.After(first.By) {
 		t.Errorf("the second receipt is %+v, %v", second, err)
 	}
-	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "a")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a home of the second organization: %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestEraseOrganization_Unfinished(t *testing.T) {
 	if e, err := s.EraseOrganization(t.Context(), "org"); !errors.Is(err, storage.ErrNotErasable) || e.Complete {
 		t.Errorf("the deletion returns %+v, %v", e, err)
 	}
-	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "a")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a home of the organization: %v", err)
 	}
 	if mark, err := log.Read(t.Context(), storage.ErasureRef("org")); err != nil || mark.Revision == 0 || !mark.Expires.IsZero() {

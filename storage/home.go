@@ -37,11 +37,8 @@ func NewHome(org string) Home {
 	return Home{Country: "US", Enabled: true, CarbonSignalIntensity: CarbonLow, Base: Base{OrganizationID: org}}
 }
 
-// HomeRef names a home.
-func HomeRef(org, id string) Ref { return Ref{KindHome, org, id} }
-
 // Ref names the home.
-func (h *Home) Ref() Ref { return HomeRef(h.OrganizationID, h.ID) }
+func (h *Home) Ref() Ref { return KindHome.Ref(h.OrganizationID, h.ID) }
 
 // Validate names every wrong field.
 func (h *Home) Validate() error {

@@ -11,11 +11,8 @@ type HomeMarket struct {
 	Base
 }
 
-// HomeMarketRef names the market of a home.
-func HomeMarketRef(org, homeID string) Ref { return Ref{KindHomeMarket, org, homeID} }
-
 // Ref names the market by its home.
-func (m *HomeMarket) Ref() Ref { return HomeMarketRef(m.OrganizationID, m.HomeID) }
+func (m *HomeMarket) Ref() Ref { return KindHomeMarket.Ref(m.OrganizationID, m.HomeID) }
 
 // Validate names every wrong field.
 func (m *HomeMarket) Validate() error {

@@ -141,7 +141,7 @@ func EndedKeys(v View, now time.Time) (ended []Ref, err error) {
 		if err != nil || k.Live(now) || !k.Link && now.Sub(k.end()) <= EndedKeyRetention {
 			continue // a record that does not decode is another matter
 		}
-		ended = append(ended, r.Ref, KeyUseRef(r.Org, r.ID))
+		ended = append(ended, r.Ref, KindKeyUse.Ref(r.Org, r.ID))
 	}
 	return ended, nil
 }

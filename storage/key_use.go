@@ -10,11 +10,8 @@ type KeyUse struct {
 	Base
 }
 
-// KeyUseRef names the last use of a key.
-func KeyUseRef(org, keyID string) Ref { return Ref{KindKeyUse, org, keyID} }
-
 // Ref names the last use by its key.
-func (u *KeyUse) Ref() Ref { return KeyUseRef(u.OrganizationID, u.KeyID) }
+func (u *KeyUse) Ref() Ref { return KindKeyUse.Ref(u.OrganizationID, u.KeyID) }
 
 // Validate names every wrong field.
 func (u *KeyUse) Validate() error {

@@ -34,11 +34,8 @@ const MaxMeasuredMonths = 13
 // MaxMissingHours is the number of hours that a used month may lack.
 const MaxMissingHours = 72
 
-// MeasuredLoadRef names the measured load of a home.
-func MeasuredLoadRef(org, homeID string) Ref { return Ref{KindMeasuredLoad, org, homeID} }
-
 // Ref names the measured load by its home.
-func (m *MeasuredLoad) Ref() Ref { return MeasuredLoadRef(m.OrganizationID, m.HomeID) }
+func (m *MeasuredLoad) Ref() Ref { return KindMeasuredLoad.Ref(m.OrganizationID, m.HomeID) }
 
 // Validate names every wrong field.
 func (m *MeasuredLoad) Validate() error {

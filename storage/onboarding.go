@@ -32,11 +32,8 @@ type Onboarding struct {
 	Base
 }
 
-// OnboardingRef names the onboarding of a home.
-func OnboardingRef(org, homeID string) Ref { return Ref{KindOnboarding, org, homeID} }
-
 // Ref names the flow by its home.
-func (o *Onboarding) Ref() Ref { return OnboardingRef(o.OrganizationID, o.HomeID) }
+func (o *Onboarding) Ref() Ref { return KindOnboarding.Ref(o.OrganizationID, o.HomeID) }
 
 // Validate names every wrong field.
 func (o *Onboarding) Validate() error {

@@ -150,7 +150,7 @@ func ServerOf(u *url.URL) string {
 // among the record's callbacks.
 func endpointRef(org, id string) (ref Ref, callback int) {
 	if !strings.HasPrefix(id, SubscriptionPrefix) {
-		return WebhookEndpointRef(org, id), 0
+		return KindWebhookEndpoint.Ref(org, id), 0
 	}
 	of, n, _ := strings.Cut(id, "-")
 	callback, _ = strconv.Atoi(n) // 0 for the first callback, which has no number

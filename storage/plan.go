@@ -21,11 +21,8 @@ type RatePlan struct {
 	Base
 }
 
-// RatePlanRef names a rate plan.
-func RatePlanRef(org, id string) Ref { return Ref{KindRatePlan, org, id} }
-
 // Ref names the plan.
-func (r *RatePlan) Ref() Ref { return RatePlanRef(r.OrganizationID, r.ID) }
+func (r *RatePlan) Ref() Ref { return KindRatePlan.Ref(r.OrganizationID, r.ID) }
 
 // Validate names every wrong field. Fields of the tariff are named by their path.
 func (r *RatePlan) Validate() error {

@@ -74,11 +74,8 @@ type PlanEvents struct {
 // MaxPlanEvents is the maximum number of events of one plan.
 const MaxPlanEvents = 1000
 
-// PlanEventsRef names the events of a rate plan.
-func PlanEventsRef(org, planID string) Ref { return Ref{KindPlanEvent, org, planID} }
-
 // Ref names the events by their plan.
-func (e *PlanEvents) Ref() Ref { return PlanEventsRef(e.OrganizationID, e.PlanID) }
+func (e *PlanEvents) Ref() Ref { return KindPlanEvent.Ref(e.OrganizationID, e.PlanID) }
 
 // Validate names every wrong field.
 func (e *PlanEvents) Validate() error {
@@ -89,7 +86,7 @@ func (e *PlanEvents) Validate() error {
 
 // ReadPlanEvents returns the events of a plan. A plan without events is not an error.
 func ReadPlanEvents(v View, plan Ref) (PlanEvents, error) {
-	all, _, err := Read[PlanEvents](v, PlanEventsRef(plan.Org, plan.ID))
+	all, _, err := Read[PlanEvents](v, KindPlanEvent.Ref(plan.Org, plan.ID))
 	if errors.Is(err, ErrNotFound) {
 		all, err = PlanEvents{PlanID: plan.ID, Events: []PlanEvent{}}, nil
 		all.OrganizationID = plan.Org

@@ -43,7 +43,7 @@ func (r *RatePlan) checkParts(p *Problems) {
 func CheckComposed(v View, r *RatePlan) error {
 	var p Problems
 	for i, part := range r.Parts {
-		ref := RatePlanRef(r.OrganizationID, part.PlanID)
+		ref := KindRatePlan.Ref(r.OrganizationID, part.PlanID)
 		if !ref.Valid() {
 			continue // Validate names it
 		}
@@ -139,6 +139,6 @@ func hasPart(v View, record Record, part Ref) (bool, error) {
 	if err != nil || !plan.names(part.ID) {
 		return false, nil //nolint:nilerr // see above
 	}
-	found, err := FindShared(v, RatePlanRef(record.Org, part.ID))
+	found, err := FindShared(v, KindRatePlan.Ref(record.Org, part.ID))
 	return err == nil && found.Org == part.Org, ignoreNotFound(err)
 }

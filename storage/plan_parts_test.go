@@ -124,7 +124,7 @@ func TestDeleteRatePlan_Part(t *testing.T) {
 		if errors.As(err, &inUse) != tt.inUse || err != nil && inUse == nil {
 			t.Errorf("deleting %s of %s: %v", tt.id, tt.owner, err)
 		}
-		if inUse != nil && inUse.By != storage.RatePlanRef("org", "composed") {
+		if inUse != nil && inUse.By != storage.KindRatePlan.Ref("org", "composed") {
 			t.Errorf("%s is a part of %s", tt.id, inUse.By)
 		}
 	}

@@ -44,11 +44,8 @@ func NewUserPreferences(org, deviceID string) UserPreferences {
 	}
 }
 
-// UserPreferencesRef names the preferences of a device.
-func UserPreferencesRef(org, deviceID string) Ref { return Ref{KindUserPreferences, org, deviceID} }
-
 // Ref names the preferences by their device.
-func (u *UserPreferences) Ref() Ref { return UserPreferencesRef(u.OrganizationID, u.DeviceID) }
+func (u *UserPreferences) Ref() Ref { return KindUserPreferences.Ref(u.OrganizationID, u.DeviceID) }
 
 // setID restores the identifier, which the JSON form omits.
 func (u *UserPreferences) setID(id string) { u.DeviceID = id }

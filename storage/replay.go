@@ -42,11 +42,8 @@ type Replay struct {
 // ReplayRetention is the retention of a completed replay.
 const ReplayRetention = 7 * 24 * time.Hour
 
-// ReplayRef names a replay.
-func ReplayRef(org, id string) Ref { return Ref{KindReplay, org, id} }
-
 // Ref names the replay.
-func (r *Replay) Ref() Ref { return ReplayRef(r.OrganizationID, r.ID) }
+func (r *Replay) Ref() Ref { return KindReplay.Ref(r.OrganizationID, r.ID) }
 
 // Validate names every wrong field.
 func (r *Replay) Validate() error {

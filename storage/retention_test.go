@@ -25,10 +25,10 @@ func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 	solar := &storage.Solar{HomeID: "h1", SizeKw: 5}
 	solar.OrganizationID = "acme"
 	storagetest.Put(t, s, storagetest.Home("acme", "h1", "plan"), storagetest.Home("acme", "h2", "plan"), solar)
-	if err := s.Delete(t.Context(), storage.SolarRef("acme", "h1")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindSolar.Ref("acme", "h1")); err != nil {
 		t.Fatal(err)
 	}
-	if r := tombstone(t, s, storage.SolarRef("acme", "h1")); !r.Expires.IsZero() {
+	if r := tombstone(t, s, storage.KindSolar.Ref("acme", "h1")); !r.Expires.IsZero() {
 		t.Errorf("the solar of a home expires at %v", r.Expires)
 	}
 	for _, home := range []string{"h1", "h2"} {
@@ -36,7 +36,7 @@ func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, ref := range []storage.Ref{storage.HomeRef("acme", "h1"), storage.SolarRef("acme", "h1"), storage.HomeRef("acme", "h2")} {
+	for _, ref := range []storage.Ref{storage.KindHome.Ref("acme", "h1"), storage.KindSolar.Ref("acme", "h1"), storage.KindHome.Ref("acme", "h2")} {
 		if r := tombstone(t, s, ref); r.Expires.IsZero() {
 			t.Errorf("%s does not expire", ref)
 		}
@@ -46,7 +46,7 @@ func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 		if err := s.DeleteRatePlan(t.Context(), "acme", plan); err != nil {
 			t.Fatal(err)
 		}
-		if r := tombstone(t, s, storage.RatePlanRef("acme", plan)); r.Expires.IsZero() == expires {
+		if r := tombstone(t, s, storage.KindRatePlan.Ref("acme", plan)); r.Expires.IsZero() == expires {
 			t.Errorf("plan %s expires at %v", plan, r.Expires)
 		}
 	}

@@ -19,12 +19,12 @@ func TestRewrite_PutsAndDeletes(t *testing.T) {
 	upsert(t, s, "created created", home("a", "One"), home("b", "One"))
 	created := c.now
 	c.now = c.now.Add(time.Minute)
-	none := storage.HomeRef("org", "none")
-	r := storage.Revised{Put: []storage.Entity{home("b", "Two"), home("c", "Three")}, Gone: []storage.Ref{storage.HomeRef("org", "a"), none}}
+	none := storage.KindHome.Ref("org", "none")
+	r := storage.Revised{Put: []storage.Entity{home("b", "Two"), home("c", "Three")}, Gone: []storage.Ref{storage.KindHome.Ref("org", "a"), none}}
 	if err := s.Rewrite(t.Context(), revised(r)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "a")); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "a")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a: %v, want it gone", err)
 	}
 	b, last := getHome(t, s, "b"), getHome(t, s, "c")
@@ -50,7 +50,7 @@ func TestRewrite_RepeatsAfterConflict(t *testing.T) {
 		return err
 	})
 	err := s.Rewrite(t.Context(), func(v storage.View) (storage.Revised, error) {
-		h, _, err := storage.Read[storage.Home](v, storage.HomeRef("org", "h"))
+		h, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref("org", "h"))
 		h.Name += "!"
 		return storage.Revised{Put: []storage.Entity{&h}}, err
 	})
@@ -87,7 +87,7 @@ func TestRewrite_AllOrNothing(t *testing.T) {
 func TestTouch(t *testing.T) {
 	s, _, _, c := newStore(t)
 	upsert(t, s, "created", home("a", "One"))
-	ref := storage.HomeRef("org", "a")
+	ref := storage.KindHome.Ref("org", "a")
 	before, created := getHome(t, s, "a"), c.now
 	c.now = c.now.Add(time.Minute)
 	if err := s.Touch(t.Context(), ref); err != nil {
@@ -107,7 +107,7 @@ func TestTouch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Touch(t.Context(), storage.HomeRef("org", "none")); !errors.Is(err, storage.ErrNotFound) {
+	if err := s.Touch(t.Context(), storage.KindHome.Ref("org", "none")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a missing home: %v", err)
 	}
 }

@@ -48,11 +48,8 @@ func NewSchedule(org string) Schedule {
 	}
 }
 
-// ScheduleRef names a schedule.
-func ScheduleRef(org, id string) Ref { return Ref{KindSchedule, org, id} }
-
 // Ref names the schedule.
-func (s *Schedule) Ref() Ref { return ScheduleRef(s.OrganizationID, s.ID) }
+func (s *Schedule) Ref() Ref { return KindSchedule.Ref(s.OrganizationID, s.ID) }
 
 // Validate names every wrong field.
 func (s *Schedule) Validate() error {

@@ -42,7 +42,7 @@ func TestStore_MaxState(t *testing.T) {
 		t.Errorf("the creation of a fourth home: %v", err)
 	}
 	storagetest.Put(t, store, storagetest.Home("bolt", "home", "plan"))
-	ref := storage.HomeRef("acme", "home-0")
+	ref := storage.KindHome.Ref("acme", "home-0")
 	if err := store.Delete(t.Context(), ref); err != nil || size("acme") >= 3*one || size("acme") <= 2*one {
 		t.Errorf("after a deletion the organization has %d bytes, want two homes of %d and a tombstone (%v)", size("acme"), one, err)
 	}
@@ -84,7 +84,7 @@ func TestStore_MaxStateOfUpdates(t *testing.T) {
 			}
 		}
 	}
-	if _, err := storage.Update(t.Context(), store, storage.HomeRef("acme", "home-00"), func(h *storage.Home) error {
+	if _, err := storage.Update(t.Context(), store, storage.KindHome.Ref("acme", "home-00"), func(h *storage.Home) error {
 		h.Name = strings.Repeat("x", int(size/8))
 		return nil
 	}); err != nil {

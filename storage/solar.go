@@ -52,11 +52,8 @@ func known(v *float64, usual float64) float64 {
 	return *v
 }
 
-// SolarRef names the solar of a home.
-func SolarRef(org, homeID string) Ref { return Ref{KindSolar, org, homeID} }
-
 // Ref names the solar by its home.
-func (s *Solar) Ref() Ref { return SolarRef(s.OrganizationID, s.HomeID) }
+func (s *Solar) Ref() Ref { return KindSolar.Ref(s.OrganizationID, s.HomeID) }
 
 // Validate names every wrong field.
 func (s *Solar) Validate() error {

@@ -36,11 +36,8 @@ type Source struct {
 	Base
 }
 
-// SourceRef names a source.
-func SourceRef(org, id string) Ref { return Ref{KindSource, org, id} }
-
 // Ref names the source.
-func (s *Source) Ref() Ref { return SourceRef(s.OrganizationID, s.ID) }
+func (s *Source) Ref() Ref { return KindSource.Ref(s.OrganizationID, s.ID) }
 
 // Every returns the interval between two fetches.
 func (s *Source) Every() time.Duration { return time.Duration(s.EverySeconds) * time.Second }
@@ -197,11 +194,8 @@ type SourceValidators struct {
 	LastModified string `json:"lastModified,omitempty"`
 }
 
-// SourceStateRef names the state of a source.
-func SourceStateRef(org, id string) Ref { return Ref{KindSourceState, org, id} }
-
 // Ref names the state by its source.
-func (s *SourceState) Ref() Ref { return SourceStateRef(s.OrganizationID, s.ID) }
+func (s *SourceState) Ref() Ref { return KindSourceState.Ref(s.OrganizationID, s.ID) }
 
 // Validate names every wrong field.
 func (s *SourceState) Validate() error {
@@ -246,7 +240,7 @@ func (s *SourceState) GoodSince(source *Source) time.Time {
 // source without a run has an empty state, and so has, with a *DecodeError, one whose state
 // does not decode.
 func ReadSourceState(v View, source *Source, revision uint64) (SourceState, error) {
-	ref := SourceStateRef(source.OrganizationID, source.ID)
+	ref := KindSourceState.Ref(source.OrganizationID, source.ID)
 	s, _, err := Read[SourceState](v, ref)
 	if err = ignoreNotFound(err); err != nil {
 		s, err = SourceState{}, fmt.Errorf("state of the source: %w", err)

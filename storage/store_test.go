@@ -33,7 +33,7 @@ func home(id, name string) *storage.Home {
 
 func getHome(t *testing.T, s *storage.Store, id string) storage.Home {
 	t.Helper()
-	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", id))
+	h, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", id))
 	if err != nil {
 		t.Fatalf("get %s: %v", id, err)
 	}
@@ -47,13 +47,13 @@ func rename(name string) func(*storage.Home) error {
 // update renames the home h.
 func update(t *testing.T, s *storage.Store, name string) (storage.Home, error) {
 	t.Helper()
-	return storage.Update(t.Context(), s, storage.HomeRef("org", "h"), rename(name))
+	return storage.Update(t.Context(), s, storage.KindHome.Ref("org", "h"), rename(name))
 }
 
 // record returns a home's record from the replica.
 func record(t *testing.T, s *storage.Store, id string) (r storage.Record) {
 	t.Helper()
-	err := s.View(func(v storage.View) (err error) { r, err = v.Get(storage.HomeRef("org", id)); return err })
+	err := s.View(func(v storage.View) (err error) { r, err = v.Get(storage.KindHome.Ref("org", id)); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestCreate_Exists(t *testing.T) {
 	}
 	// Another process creates the home, and the replica does not have it yet.
 	defer replica.Hold()()
-	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "i"), Value: []byte(`{}`)})
+	log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("org", "i"), Value: []byte(`{}`)})
 	if err := s.Create(t.Context(), home("i", "Mine")); !errors.Is(err, storage.ErrExists) {
 		t.Errorf("a create that lost a race: %v, want ErrExists", err)
 	}
@@ -96,13 +96,13 @@ func TestCreate_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
 	first := record(t, s, "h").Revision
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "h")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "h")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h")); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("Get of a deleted home: %v", err)
 	}
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "h")); !errors.Is(err, storage.ErrNotFound) {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "h")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a second delete: %v", err)
 	}
 	c.now = c.now.Add(time.Hour)
@@ -133,7 +133,7 @@ func TestStore_RefusesInvalid(t *testing.T) {
 		return h
 	}
 	wrong(s.Create(t.Context(), mars("i")))
-	_, err := storage.Update(t.Context(), s, storage.HomeRef("org", "h"), func(h *storage.Home) error {
+	_, err := storage.Update(t.Context(), s, storage.KindHome.Ref("org", "h"), func(h *storage.Home) error {
 		h.Timezone = "Mars"
 		return nil
 	})
@@ -142,7 +142,7 @@ func TestStore_RefusesInvalid(t *testing.T) {
 	if last, _ := log.Last(t.Context()); last != 1 {
 		t.Errorf("%d writes went to the log, want only the first", last)
 	}
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "a.b")); err == nil || errors.Is(err, storage.ErrNotFound) {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "a.b")); err == nil || errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a reference with three tokens: %v", err)
 	}
 }
@@ -155,7 +155,7 @@ func TestStore_LogUnavailable(t *testing.T) {
 	for what, err := range map[string]error{
 		"create": s.Create(t.Context(), home("i", "")),
 		"update": updated,
-		"delete": s.Delete(t.Context(), storage.HomeRef("org", "h")),
+		"delete": s.Delete(t.Context(), storage.KindHome.Ref("org", "h")),
 		"upsert": s.Upsert(t.Context(), []storage.Entity{home("h", "Two")})[0].Err,
 	} {
 		if !errors.Is(err, storage.ErrUnavailable) {
@@ -207,7 +207,7 @@ func TestUpdate_RepeatsAfterConflict(t *testing.T) {
 	seen := make(chan string, 9)
 	done := make(chan error)
 	go func() {
-		_, err := storage.Update(t.Context(), s, storage.HomeRef("org", "h"), func(h *storage.Home) error {
+		_, err := storage.Update(t.Context(), s, storage.KindHome.Ref("org", "h"), func(h *storage.Home) error {
 			seen <- h.Name
 			h.Name += " and ours"
 			return nil
@@ -263,7 +263,7 @@ func TestDelete_Conflict(t *testing.T) {
 	storagetest.Put(t, s, home("h", "One"))
 	defer replica.Hold()()
 	elsewhere(t, log, "Theirs")
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "h")); !errors.Is(err, storage.ErrConflict) {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "h")); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("got %v, want ErrConflict", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestList_Pages(t *testing.T) {
 	for _, id := range []string{"a", "b", "c", "d"} {
 		storagetest.Put(t, s, home(id, id), storagetest.Home("other", id, ""))
 	}
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "b")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "b")); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -296,8 +296,8 @@ func TestList_Pages(t *testing.T) {
 
 func TestDecode_ErrorNamesEntity(t *testing.T) {
 	s, log, _, _ := newStore(t)
-	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{"name": 1}`)})
-	_, one := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
+	log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("org", "h"), Value: []byte(`{"name": 1}`)})
+	_, one := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h"))
 	_, all := storage.List[storage.Home](s, storage.KindHome, "org", "", 9)
 	for _, err := range []error{one, all} {
 		if err == nil || !strings.Contains(err.Error(), "home/org/h at revision 1") {
@@ -329,7 +329,7 @@ func TestStore_ReadYourWrites(t *testing.T) {
 func TestWaitFor_ContextEnds(t *testing.T) {
 	s, log, replica, _ := newStore(t)
 	release := replica.Hold()
-	log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", "h"), Value: []byte(`{}`)})
+	log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("org", "h"), Value: []byte(`{}`)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.CatchUp(ctx); !errors.Is(err, storage.ErrUnavailable) {

@@ -105,7 +105,7 @@ func TestUpsert_AfterDelete(t *testing.T) {
 	s, _, _, c := newStore(t)
 	upsert(t, s, "created", home("a", "One"))
 	first := record(t, s, "a").First
-	if err := s.Delete(t.Context(), storage.HomeRef("org", "a")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "a")); err != nil {
 		t.Fatal(err)
 	}
 	c.now = c.now.Add(time.Minute)
@@ -184,7 +184,7 @@ func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 	}
 	log.Intercept(func(w storage.Write) error {
 		if w.Ref.ID == "a" && len(ids) > 0 { // the first write of each attempt
-			log.Expire(storage.HomeRef("org", ids[0]))
+			log.Expire(storage.KindHome.Ref("org", ids[0]))
 			ids = ids[1:]
 		}
 		return nil
@@ -196,7 +196,7 @@ func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 func TestUpsert_RepairsDamagedRecord(t *testing.T) {
 	s, log, _, c := newStore(t)
 	for _, id := range []string{"a", "b"} {
-		if _, err := log.Append(t.Context(), storage.Write{Ref: storage.HomeRef("org", id), At: c.now, Value: []byte("garbage")}); err != nil {
+		if _, err := log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("org", id), At: c.now, Value: []byte("garbage")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,11 +14,8 @@ type Usage struct {
 	Base
 }
 
-// UsageRef names the usage of a home.
-func UsageRef(org, homeID string) Ref { return Ref{KindUsage, org, homeID} }
-
 // Ref names the usage by its home.
-func (u *Usage) Ref() Ref { return UsageRef(u.OrganizationID, u.HomeID) }
+func (u *Usage) Ref() Ref { return KindUsage.Ref(u.OrganizationID, u.HomeID) }
 
 // monthsAYear and daysAYear convert a monthly use to a yearly and a daily use.
 const (

@@ -180,7 +180,7 @@ func TestRatePlan_Validate(t *testing.T) {
 func findPlan(t *testing.T, s *storage.Store, org string) (owner string, err error) {
 	t.Helper()
 	err = s.View(func(v storage.View) error {
-		r, err := storage.FindShared(v, storage.RatePlanRef(org, "p"))
+		r, err := storage.FindShared(v, storage.KindRatePlan.Ref(org, "p"))
 		owner = r.Org
 		return err
 	})
@@ -198,13 +198,13 @@ func TestFindShared_OwnFirst(t *testing.T) {
 			t.Errorf("%s gets the plan of %q (%v), want %q", org, got, err, want)
 		}
 	}
-	if err := s.Delete(t.Context(), storage.RatePlanRef("a", "p")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindRatePlan.Ref("a", "p")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := findPlan(t, s, "a"); got != storage.Shared || err != nil {
 		t.Errorf("after the deletion of its own plan it gets the plan of %q (%v)", got, err)
 	}
-	if err := s.Delete(t.Context(), storage.RatePlanRef(storage.Shared, "p")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindRatePlan.Ref(storage.Shared, "p")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := findPlan(t, s, "b"); !errors.Is(err, storage.ErrNotFound) {

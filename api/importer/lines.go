@@ -144,7 +144,7 @@ func (c *check) sharedOwner(h *lineHead) string {
 func (c *check) ofHome(h *lineHead, b *storage.Base, homeID string) {
 	b.OrganizationID = h.OrganizationID
 	c.owner(h)
-	c.refersTo(storage.HomeRef(h.OrganizationID, homeID), "homeId")
+	c.refersTo(storage.KindHome.Ref(h.OrganizationID, homeID), "homeId")
 }
 
 // refersTo adds a field error if the entity does not exist. The field's pattern reports
@@ -274,7 +274,7 @@ type userPreferencesLine struct {
 func (l *userPreferencesLine) prepare(c *check) storage.Entity {
 	l.UserPreferences.DeviceID, l.Base.OrganizationID = l.DeviceID, l.OrganizationID
 	c.owner(&l.lineHead)
-	c.refersTo(storage.HVACDeviceRef(l.OrganizationID, l.DeviceID), "deviceId")
+	c.refersTo(storage.KindHVACDevice.Ref(l.OrganizationID, l.DeviceID), "deviceId")
 	return &l.UserPreferences
 }
 
@@ -289,7 +289,7 @@ type onboardingLine struct {
 // one flow. The fields that the line does not name keep their stored values, because the
 // user advances the flow.
 func (l *onboardingLine) prepare(c *check) storage.Entity {
-	if ref := storage.OnboardingRef(l.OrganizationID, l.HomeID); ref.Valid() {
+	if ref := storage.KindOnboarding.Ref(l.OrganizationID, l.HomeID); ref.Valid() {
 		if stored, found := replaced[storage.Onboarding](c, ref); found {
 			over := onboardingLine{Onboarding: stored}
 			c.decodeOver(&over)

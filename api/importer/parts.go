@@ -29,7 +29,7 @@ func (im *importer) storeEvents(ctx context.Context, lines []*pending) error {
 		for i, l := range lines {
 			events[i] = l.line.(*planEventLine).PlanEvent
 		}
-		return im.SetEvents(ctx, storage.RatePlanRef(ref.Org, ref.ID), events)
+		return im.SetEvents(ctx, storage.KindRatePlan.Ref(ref.Org, ref.ID), events)
 	})
 }
 

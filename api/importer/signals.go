@@ -123,6 +123,6 @@ func (l *planEventLine) prepare(c *check) storage.Entity {
 	events := &storage.PlanEvents{PlanID: l.PlanID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	l.SetDefaults()
 	c.failed(c.p.AddError(l.PlanEvent.Validate()))
-	c.refersTo(storage.RatePlanRef(events.OrganizationID, l.PlanID), "planId")
+	c.refersTo(storage.KindRatePlan.Ref(events.OrganizationID, l.PlanID), "planId")
 	return events
 }

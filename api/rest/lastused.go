@@ -41,7 +41,7 @@ func (u *LastUsed) note(key *storage.Key, at time.Time) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.pending[storage.KeyUseRef(key.OrganizationID, key.ID)] = at
+	u.pending[storage.KindKeyUse.Ref(key.OrganizationID, key.ID)] = at
 }
 
 // Run flushes periodically until ctx ends, and then once more.

@@ -347,7 +347,7 @@ func TestSend_Refused(t *testing.T) {
 // message without a place takes none.
 func TestSender_Admit(t *testing.T) {
 	b := newBench(t, send.Guard{}, channel.Mail{})
-	one, other := storage.ChannelRef("acme", "ch_1"), storage.ChannelRef("acme", "ch_2")
+	one, other := storage.KindChannel.Ref("acme", "ch_1"), storage.KindChannel.Ref("acme", "ch_2")
 	for i := range 10 {
 		if wait, ok := b.sender.Admit(one, now, time.Hour); wait != 0 || !ok {
 			t.Fatalf("message %d waits %s, %v", i, wait, ok)

@@ -234,7 +234,7 @@ func (s *Registry) callback(stored storage.WebhookEndpoint) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := storage.WebhookEndpointRef(t.OrganizationID, storage.ServerOf(t.Destination.URL))
+	ref := storage.KindWebhookEndpoint.Ref(t.OrganizationID, storage.ServerOf(t.Destination.URL))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.servers[ref]

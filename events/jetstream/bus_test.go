@@ -410,7 +410,7 @@ func TestStreams_DeletionDenied(t *testing.T) {
 	_, err := b.Accept(within(t), tr)
 	must(t, err)
 	must(t, b.PutReceipt(within(t), newReceipt(tr, "s0")))
-	_, err = b.StateLog().Append(within(t), storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)})
+	_, err = b.StateLog().Append(within(t), storage.Write{Ref: storage.KindHome.Ref("org", "h"), At: noon, Value: []byte(`{}`)})
 	must(t, err)
 	for _, name := range []string{stateStream, triggersStream, receiptsStream} {
 		s, err := b.js.Stream(within(t), name)
@@ -464,7 +464,7 @@ func TestConn_ServerStopped(t *testing.T) {
 	once := tr
 	once.IdempotencyKey = "abc"
 	state := b.StateLog()
-	w := storage.Write{Ref: storage.HomeRef("org", "h"), At: noon, Value: []byte(`{}`)}
+	w := storage.Write{Ref: storage.KindHome.Ref("org", "h"), At: noon, Value: []byte(`{}`)}
 	var err error
 	unavailable := func(what string) {
 		t.Helper()

@@ -25,7 +25,7 @@ func TestErase(t *testing.T) {
 	must(t, err)
 	tomorrow := storage.Time{Time: time.Now().Add(24 * time.Hour)}
 	for _, org := range []string{"acme", "acme-2"} {
-		for _, ref := range []storage.Ref{storage.OrganizationRef(org), storage.HomeRef(org, "h1"), storage.HomeRef(org, "h2"), storage.SolarRef(org, "h1")} {
+		for _, ref := range []storage.Ref{storage.OrganizationRef(org), storage.KindHome.Ref(org, "h1"), storage.KindHome.Ref(org, "h2"), storage.KindSolar.Ref(org, "h1")} {
 			_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
 			must(t, err)
 		}
@@ -101,7 +101,7 @@ func TestErase_StreamOfEarlierVersion(t *testing.T) {
 func TestInspector_ReplicaBehind(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	for _, ref := range []storage.Ref{storage.HomeRef("acme", "h1"), storage.HomeRef("acme", "h2")} {
+	for _, ref := range []storage.Ref{storage.KindHome.Ref("acme", "h1"), storage.KindHome.Ref("acme", "h2")} {
 		_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
 		must(t, err)
 	}

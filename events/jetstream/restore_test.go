@@ -26,7 +26,7 @@ func TestRestore_ChunkMessages(t *testing.T) {
 	all := func(yield func(Raw, error) bool) {
 		for n := range messages {
 			id := fmt.Sprintf("home_%d", n)
-			m := Raw{Subject: stateSubject(storage.HomeRef("org", id)), Sequence: uint64(n + 1), Time: noon, Data: []byte(`{"v":2,"value":{"id":"` + id + `"` + strings.Repeat(`,"enabled":true`, 10) + `}}`)}
+			m := Raw{Subject: stateSubject(storage.KindHome.Ref("org", id)), Sequence: uint64(n + 1), Time: noon, Data: []byte(`{"v":2,"value":{"id":"` + id + `"` + strings.Repeat(`,"enabled":true`, 10) + `}}`)}
 			if !yield(m, nil) {
 				return
 			}

@@ -48,7 +48,7 @@ func TestStateLog_WriteWithoutResponse(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	b.publishWait = time.Second
-	ref := storage.HomeRef("org", "h")
+	ref := storage.KindHome.Ref("org", "h")
 	type result struct {
 		revision uint64
 		err      error
@@ -78,7 +78,7 @@ func TestStateLog_Restart(t *testing.T) {
 	dir := t.TempDir()
 	b := newBus(t, dir)
 	for i := range 10 {
-		_, err := b.StateLog().Append(within(t), storage.Write{Ref: storage.HomeRef("org", fmt.Sprint("h", i)), At: noon, Value: []byte(`{}`)})
+		_, err := b.StateLog().Append(within(t), storage.Write{Ref: storage.KindHome.Ref("org", fmt.Sprint("h", i)), At: noon, Value: []byte(`{}`)})
 		must(t, err)
 	}
 	identity, err := b.StateLog().Identity(within(t))
@@ -97,7 +97,7 @@ func TestStateLog_Restart(t *testing.T) {
 func TestStateLog_NewerVersion(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	_, err := b.js.Publish(within(t), stateSubject(storage.HomeRef("org", "h")), []byte(`{"v":99,"at":0}`))
+	_, err := b.js.Publish(within(t), stateSubject(storage.KindHome.Ref("org", "h")), []byte(`{"v":99,"at":0}`))
 	must(t, err)
 	err = b.StateLog().Tail(within(t), 0, func([]storage.Record) error { t.Error("record of a newer version was applied"); return nil })
 	if err == nil || !errors.Is(err, ErrNewerSchema) {

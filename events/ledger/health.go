@@ -92,7 +92,7 @@ func (l *Ledger) EachHealth(do func(endpoint storage.Ref, h events.Health)) erro
 	return l.file.View(func(tx *bbolt.Tx) error {
 		return healthTable.Each(tx, nil, func(k []byte, h events.Health) error {
 			org, endpoint, _ := bytes.Cut(k, []byte{0})
-			do(storage.WebhookEndpointRef(string(org), string(endpoint)), h)
+			do(storage.KindWebhookEndpoint.Ref(string(org), string(endpoint)), h)
 			return nil
 		})
 	})

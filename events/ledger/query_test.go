@@ -264,7 +264,7 @@ func TestHealth_Counts(t *testing.T) {
 	check(events.HealthFailing, 1, 5*time.Second)
 	seen := 0
 	must(t, l.EachHealth(func(e storage.Ref, h events.Health) {
-		if e == storage.WebhookEndpointRef("org", "ep") && h.State == events.HealthFailing {
+		if e == storage.KindWebhookEndpoint.Ref("org", "ep") && h.State == events.HealthFailing {
 			seen++
 		}
 	}))

@@ -133,7 +133,7 @@ func TestNotifier_DamagedEndpoint(t *testing.T) {
 		storagetest.Put(t, store, &e)
 		f.health[e.Ref()] = health
 	}
-	damaged := storage.WebhookEndpointRef("org", "b")
+	damaged := storage.KindWebhookEndpoint.Ref("org", "b")
 	was, err := log.Read(t.Context(), damaged)
 	if err == nil {
 		_, err = log.Append(t.Context(), storage.Write{Ref: damaged, Expect: was.Revision, At: storagetest.Start, Value: []byte(`{"id":7}`)})
@@ -173,7 +173,7 @@ func TestNotifier_FailingEndpoints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{health: map[storage.Ref]events.Health{
-				storage.WebhookEndpointRef("org", "ep"): tt.health, storage.WebhookEndpointRef("org", "deleted"): tt.health,
+				storage.KindWebhookEndpoint.Ref("org", "ep"): tt.health, storage.KindWebhookEndpoint.Ref("org", "deleted"): tt.health,
 			}}
 			n, store := newNotifier(t, f)
 			e := storage.NewWebhookEndpoint("org")

@@ -60,7 +60,7 @@ func TestNotifier_Health(t *testing.T) {
 			storagetest.Put(t, store, &e)
 			for _, h := range tt.healths {
 				h := sinceUpdate(t, store, h)
-				f.health = map[storage.Ref]events.Health{e.Ref(): h, storage.WebhookEndpointRef("org", "deleted"): h}
+				f.health = map[storage.Ref]events.Health{e.Ref(): h, storage.KindWebhookEndpoint.Ref("org", "deleted"): h}
 				for range 3 {
 					if err := n.checkEndpoints(t.Context()); err != nil {
 						t.Fatal(err)
@@ -78,7 +78,7 @@ func TestNotifier_Health(t *testing.T) {
 // store sets the time of an update.
 func sinceUpdate(t *testing.T, s *storage.Store, h events.Health) events.Health {
 	t.Helper()
-	e, err := storage.Get[storage.WebhookEndpoint](s, storage.WebhookEndpointRef("org", "ep"))
+	e, err := storage.Get[storage.WebhookEndpoint](s, storage.KindWebhookEndpoint.Ref("org", "ep"))
 	if err != nil {
 		t.Fatal(err)
 	}

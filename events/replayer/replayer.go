@@ -85,7 +85,7 @@ func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken)
 	if err := r.Store.CatchUp(ctx); err != nil {
 		return err
 	}
-	ref := storage.ReplayRef(task.OrganizationID, task.ID)
+	ref := storage.KindReplay.Ref(task.OrganizationID, task.ID)
 	replay, err := storage.Get[storage.Replay](r.Store, ref)
 	for err == nil && replay.Status != storage.ReplayCompleted {
 		var page []events.Delivery

@@ -180,7 +180,7 @@ func (w *world) ask(outcomes ...events.Outcome) events.Task {
 }
 
 func (w *world) result() storage.Replay {
-	r, err := storage.Get[storage.Replay](w.store, storage.ReplayRef("org", "rpl"))
+	r, err := storage.Get[storage.Replay](w.store, storage.KindReplay.Ref("org", "rpl"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestPlan_DamagedReplay(t *testing.T) {
 	w := newWorld(t)
 	task := w.ask(events.OutcomeFailed)
 	delete(w.waiting, task.Name())
-	if _, err := w.log.Append(t.Context(), storage.Write{Ref: storage.ReplayRef("org", "a_damaged"), At: noon, Value: []byte("garbage")}); err != nil {
+	if _, err := w.log.Append(t.Context(), storage.Write{Ref: storage.KindReplay.Ref("org", "a_damaged"), At: noon, Value: []byte("garbage")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.replayer().plan(t.Context()); err != nil {

@@ -76,7 +76,7 @@ func TestChanges_RatePlans(t *testing.T) {
 		w.peak("new")
 		pass(minute)
 		stop()
-		if err := w.store.Delete(t.Context(), storage.RatePlanRef("org", "new")); err != nil {
+		if err := w.store.Delete(t.Context(), storage.KindRatePlan.Ref("org", "new")); err != nil {
 			t.Fatal(err)
 		}
 		stop = w.fleet(2)

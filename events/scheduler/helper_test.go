@@ -239,7 +239,7 @@ func (w *world) create(s storage.Schedule) {
 }
 
 func (w *world) change(id string, change func(*storage.Schedule)) {
-	_, err := storage.Update(context.Background(), w.store, storage.ScheduleRef("org", id), func(s *storage.Schedule) error {
+	_, err := storage.Update(context.Background(), w.store, storage.KindSchedule.Ref("org", id), func(s *storage.Schedule) error {
 		change(s)
 		return nil
 	})
@@ -251,7 +251,7 @@ func (w *world) change(id string, change func(*storage.Schedule)) {
 
 func (w *world) plan(id string) {
 	err := w.store.View(func(v storage.View) error {
-		s, revision, err := storage.Read[storage.Schedule](v, storage.ScheduleRef("org", id))
+		s, revision, err := storage.Read[storage.Schedule](v, storage.KindSchedule.Ref("org", id))
 		if task, ok := events.FirstRun(&s, revision); err == nil && ok {
 			err = w.tasks.PutTask(context.Background(), task)
 		}

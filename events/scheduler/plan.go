@@ -43,7 +43,7 @@ func (s *Scheduler) plan(ctx context.Context) error {
 func (s *Scheduler) compare(waiting map[events.TaskName]bool) (missing []events.Task, stale []events.TaskName, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		for name := range waiting {
-			r, err := v.Get(storage.ScheduleRef(name.OrganizationID, name.ID))
+			r, err := v.Get(storage.KindSchedule.Ref(name.OrganizationID, name.ID))
 			if err == nil && r.Revision > name.Revision {
 				stale = append(stale, name)
 			}

@@ -63,7 +63,7 @@ func (w *world) addHoursFrom(node string, start time.Time, hours int) {
 // live places a home in California, and waits.
 func (w *world) live(id string, intensity storage.CarbonSignalIntensity) {
 	w.t.Helper()
-	h, err := storage.Get[storage.Home](w.store, storage.HomeRef("org", id))
+	h, err := storage.Get[storage.Home](w.store, storage.KindHome.Ref("org", id))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestFollowPrices_AffectedHomes(t *testing.T) {
 		}, ""},
 		{"hours of another market", func(w *world) { w.addHours("NODE") }, ""},
 		{"a plan, beside a home that cannot be decoded", func(w *world) {
-			w.spoil(storage.HomeRef("org", "h3"))
+			w.spoil(storage.KindHome.Ref("org", "h3"))
 			w.put(storagetest.RatePlan("org", "p", 0.2))
 		}, "p of 2"},
 		{"a part of a composed plan", func(w *world) {

@@ -144,7 +144,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 // read returns the schedule of a task, and its revision.
 func (s *Scheduler) read(task events.Task) (schedule storage.Schedule, revision uint64, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		schedule, revision, err = storage.Read[storage.Schedule](v, storage.ScheduleRef(task.OrganizationID, task.ID))
+		schedule, revision, err = storage.Read[storage.Schedule](v, storage.KindSchedule.Ref(task.OrganizationID, task.ID))
 		return err
 	})
 	return schedule, revision, err

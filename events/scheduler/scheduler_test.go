@@ -146,7 +146,7 @@ func TestScheduler_ChangeBeforeRun(t *testing.T) {
 		w.forget()
 		pass(24 * time.Hour)
 		w.expect("on again", 4*24*60*minute)
-		if err := w.store.Delete(t.Context(), storage.ScheduleRef("org", "sch")); err != nil {
+		if err := w.store.Delete(t.Context(), storage.KindSchedule.Ref("org", "sch")); err != nil {
 			t.Fatal(err)
 		}
 		pass(48 * time.Hour)
@@ -197,7 +197,7 @@ func TestScheduler_FindsLostSchedule(t *testing.T) {
 func TestScheduler_DamagedRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		damage(t, w.log, storage.ScheduleRef("org", "a"))
+		damage(t, w.log, storage.KindSchedule.Ref("org", "a"))
 		s, prices := schedule(15), schedule(0)
 		prices.ID, prices.OnPriceChange = "zz", true
 		for _, s := range []storage.Schedule{s, prices} {

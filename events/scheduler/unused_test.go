@@ -31,7 +31,7 @@ func TestRelays_Unused(t *testing.T) {
 			return n
 		}
 		pass(50 * minute)
-		if err := w.store.Touch(t.Context(), storage.WebhookEndpointRef("org", "relay")); err != nil {
+		if err := w.store.Touch(t.Context(), storage.KindWebhookEndpoint.Ref("org", "relay")); err != nil {
 			t.Fatal(err)
 		}
 		pass(55 * minute)

@@ -21,7 +21,7 @@ func (r *Runner) notify(ctx context.Context, source *storage.Source) error {
 			if source.OrganizationID != storage.Shared && source.OrganizationID != org {
 				return nil
 			}
-			if has, err := hasHome(v, org, storage.RatePlanRef(source.OrganizationID, source.PlanID)); !has || err != nil {
+			if has, err := hasHome(v, org, storage.KindRatePlan.Ref(source.OrganizationID, source.PlanID)); !has || err != nil {
 				return err
 			}
 			for _, e := range alerts {
@@ -49,7 +49,7 @@ func (r *Runner) alerts(v storage.View, source *storage.Source) (alerts []storag
 	if source.PlanID == "" {
 		return nil, nil
 	}
-	all, err := storage.ReadPlanEvents(v, storage.RatePlanRef(source.OrganizationID, source.PlanID))
+	all, err := storage.ReadPlanEvents(v, storage.KindRatePlan.Ref(source.OrganizationID, source.PlanID))
 	for _, e := range all.Events {
 		if isOf(source, &e) && e.To.After(r.Now()) {
 			alerts = append(alerts, e)
@@ -74,7 +74,7 @@ func hasHome(v storage.View, org string, plan storage.Ref) (bool, error) {
 			continue // a home that does not decode has no prices
 		}
 		seen[home.RatePlanID] = true
-		if uses, err := storage.UsesPlan(v, storage.RatePlanRef(org, home.RatePlanID), plan); uses || err != nil {
+		if uses, err := storage.UsesPlan(v, storage.KindRatePlan.Ref(org, home.RatePlanID), plan); uses || err != nil {
 			return uses, err
 		}
 	}

@@ -46,7 +46,7 @@ var errOutdated = errors.New("the run is outdated")
 // read returns the source of a task and its state. Errors: errOutdated.
 func (r *Runner) read(task events.Task) (source *storage.Source, state storage.SourceState, err error) {
 	err = r.Store.View(func(v storage.View) error {
-		source, state, err = current(v, storage.SourceRef(task.OrganizationID, task.ID), task.Revision)
+		source, state, err = current(v, storage.KindSource.Ref(task.OrganizationID, task.ID), task.Revision)
 		return err
 	})
 	return source, state, err
@@ -140,7 +140,7 @@ func (r *Runner) fetch(ctx context.Context, source *storage.Source, state *stora
 // failed it stores the state alone.
 func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run storage.SourceRun) (state storage.SourceState, err error) {
 	err = r.Store.Rewrite(ctx, func(v storage.View) (storage.Revised, error) {
-		source, had, err := current(v, storage.SourceRef(task.OrganizationID, task.ID), task.Revision)
+		source, had, err := current(v, storage.KindSource.Ref(task.OrganizationID, task.ID), task.Revision)
 		if err != nil {
 			return storage.Revised{}, err
 		}

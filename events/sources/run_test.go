@@ -246,7 +246,7 @@ func TestRun_DamagedState(t *testing.T) {
 	w := newWorld(t)
 	s := w.add(nil)
 	other := w.add(func(s *storage.Source) { s.ID = "zone" })
-	_, err := w.log.Append(t.Context(), storage.Write{Ref: storage.SourceStateRef(storage.Shared, "hub"), At: w.now, Value: []byte(`{"runs":7}`)})
+	_, err := w.log.Append(t.Context(), storage.Write{Ref: storage.KindSourceState.Ref(storage.Shared, "hub"), At: w.now, Value: []byte(`{"runs":7}`)})
 	must(t, err)
 	w.answer = text(hours(20))
 	for _, s := range []storage.Source{s, other} {

@@ -144,7 +144,7 @@ func newPart(p feed.Prices) (part storage.PricesPart, step time.Duration, err er
 // passthrough creates the source's plan if it does not exist: a plan whose price is the
 // price of the fetched node.
 func (w *writer) passthrough(series []feed.Prices) error {
-	_, err := storage.FindShared(w, storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID))
+	_, err := storage.FindShared(w, storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID))
 	if !errors.Is(err, storage.ErrNotFound) || len(series) == 0 {
 		return ignoreNotFound(err)
 	}
@@ -165,7 +165,7 @@ func (w *writer) passthrough(series []feed.Prices) error {
 
 // tariff replaces the tariff of the source's plan.
 func (w *writer) tariff(tariff json.RawMessage) error {
-	stored, _, err := storage.Read[storage.RatePlan](w, storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID))
+	stored, _, err := storage.Read[storage.RatePlan](w, storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID))
 	if err == nil && sameJSON(stored.Tariff, tariff) {
 		return nil
 	}
@@ -200,7 +200,7 @@ func ignoreNotFound(err error) error {
 // alerts makes alerts the events of the source's plan. It removes its own future events
 // that the source does not list any more.
 func (w *writer) alerts(alerts []feed.Alert) error {
-	plan := storage.RatePlanRef(w.source.OrganizationID, w.source.PlanID)
+	plan := storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID)
 	if _, _, err := storage.Read[storage.RatePlan](w, plan); err != nil {
 		return storage.NotFound(err, plan)
 	}

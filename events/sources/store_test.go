@@ -41,7 +41,7 @@ func hourly(node string, kind market.Kind, prices ...float64) feed.Prices {
 
 func (w *world) tariff(plan string) *pricing.Tariff {
 	w.t.Helper()
-	p, err := storage.Get[storage.RatePlan](w.Store, storage.RatePlanRef(storage.Shared, plan))
+	p, err := storage.Get[storage.RatePlan](w.Store, storage.KindRatePlan.Ref(storage.Shared, plan))
 	must(w.t, err)
 	tariff, err := urdb.Parse(p.Tariff)
 	must(w.t, err)
@@ -221,7 +221,7 @@ func TestStore_Alerts(t *testing.T) {
 		must(t, err)
 		must(t, w.notify(t.Context(), &s))
 		w.now = storagetest.Start // runs of the same day
-		stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
+		stored, err := storage.Get[storage.PlanEvents](w.Store, storage.KindPlanEvent.Ref(storage.Shared, "home"))
 		must(t, err)
 		var names []string
 		for _, e := range stored.Events {
@@ -272,7 +272,7 @@ func TestStore_AlertsOfOthers(t *testing.T) {
 	if run, err := w.store(one, feed.Data{Alerted: true}); err != nil || run.Events != 1 {
 		t.Errorf("without alerts: %+v, %v", run, err)
 	}
-	stored, err := storage.Get[storage.PlanEvents](w.Store, storage.PlanEventsRef(storage.Shared, "home"))
+	stored, err := storage.Get[storage.PlanEvents](w.Store, storage.KindPlanEvent.Ref(storage.Shared, "home"))
 	must(t, err)
 	if len(stored.Events) != 2 {
 		t.Errorf("the events are %+v", stored.Events)
@@ -302,7 +302,7 @@ func TestHasHome_Plan(t *testing.T) {
 			storagetest.Put(t, w.Store, plan(tt.org, "tou"))
 		}
 		must(t, w.Store.View(func(v storage.View) error {
-			got, err := hasHome(v, tt.org, storage.RatePlanRef(storage.Shared, "tou"))
+			got, err := hasHome(v, tt.org, storage.KindRatePlan.Ref(storage.Shared, "tou"))
 			if got != tt.want {
 				t.Errorf("%s has a home: %v", tt.org, got)
 			}

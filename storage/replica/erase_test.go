@@ -21,11 +21,11 @@ func TestReplica_Erasure(t *testing.T) {
 		{Ref: storage.OrganizationRef("other"), Value: []byte(`{}`)},
 		{Ref: storage.OrganizationRef("org"), Value: []byte(`{}`)},
 		{Ref: storage.Ref{Kind: storage.KindKey, Org: "other", ID: "a"}, Value: []byte(`{}`)},
-		{Ref: storage.HomeRef("other", "forgotten"), Deleted: true, Forget: true},
+		{Ref: storage.KindHome.Ref("other", "forgotten"), Deleted: true, Forget: true},
 		{Ref: mark, Deleted: true, Forget: true},
-		{Ref: storage.HomeRef("other", "orphan"), Value: []byte(`{}`)},
-		{Ref: storage.HomeRef("org", "stays"), Value: []byte(`{}`)},
-		{Ref: storage.HomeRef("other", "new"), Value: []byte(`{}`), At: storagetest.Start.Add(storagetest.DeletionsAge + time.Hour)},
+		{Ref: storage.KindHome.Ref("other", "orphan"), Value: []byte(`{}`)},
+		{Ref: storage.KindHome.Ref("org", "stays"), Value: []byte(`{}`)},
+		{Ref: storage.KindHome.Ref("other", "new"), Value: []byte(`{}`), At: storagetest.Start.Add(storagetest.DeletionsAge + time.Hour)},
 	}
 	path := filepath.Join(t.TempDir(), "state.db")
 	memory := log.Replica()
@@ -80,7 +80,7 @@ func TestReplica_ForgetsOwner(t *testing.T) {
 	expired := storagetest.Start.Add(2 * storagetest.DeletionsAge)
 	add(t, log, storage.Write{Ref: key, At: storagetest.Start, Value: []byte(`{}`)})
 	add(t, log, storage.Write{Ref: key, Expect: 1, First: 1, At: storagetest.Start, Deleted: true, Forget: true})
-	add(t, log, storage.Write{Ref: storage.HomeRef("org", "h"), At: expired, Value: []byte(`{}`)})
+	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "h"), At: expired, Value: []byte(`{}`)})
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))
 	stop := follow(t, r, log)
 	if err := r.WaitFor(t.Context(), 3); err != nil {

@@ -103,11 +103,11 @@ func filled(t testing.TB) *storagetest.Log {
 	t.Helper()
 	log := storagetest.NewLog()
 	for i := range 300 {
-		ref := storage.HomeRef(orgs[i%2], fmt.Sprintf("h%03d", i/2))
+		ref := storage.KindHome.Ref(orgs[i%2], fmt.Sprintf("h%03d", i/2))
 		add(t, log, storage.Write{Ref: ref, At: storagetest.Start, Value: []byte(strings.Repeat("v", i))})
 	}
 	add(t, log, storage.Write{Ref: storage.Ref{Kind: storage.KindKey, Org: "org", ID: "a"}, At: storagetest.Start, Value: []byte(`{}`)})
-	add(t, log, storage.Write{Ref: storage.HomeRef("org", "h000"), Expect: 1, First: 1, At: storagetest.Start, Deleted: true})
+	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "h000"), Expect: 1, First: 1, At: storagetest.Start, Deleted: true})
 	return log
 }
 
@@ -141,9 +141,9 @@ func (l *expiring) Tail(ctx context.Context, _ uint64, _ func([]storage.Record) 
 func TestReplica_LastRecordExpires(t *testing.T) {
 	log := storagetest.NewLog()
 	path := filepath.Join(t.TempDir(), "state.db")
-	add(t, log, storage.Write{Ref: storage.HomeRef("org", "stays"), At: storagetest.Start, Value: []byte(`{}`)})
+	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "stays"), At: storagetest.Start, Value: []byte(`{}`)})
 	caughtUp(t, path, log)
-	add(t, log, storage.Write{Ref: storage.HomeRef("org", "goes"), At: storagetest.Start, Deleted: true, Forget: true})
+	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "goes"), At: storagetest.Start, Deleted: true, Forget: true})
 	caughtUp(t, path, &expiring{Log: log})
 }
 
@@ -174,7 +174,7 @@ func TestReplica_ResumesAtRevision(t *testing.T) {
 	log := &tailed{Log: filled(t)}
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, log)
-	add(t, log, storage.Write{Ref: storage.HomeRef("org", "new"), Value: []byte(`{}`)})
+	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "new"), Value: []byte(`{}`)})
 	got := caughtUp(t, path, log)
 	if want := dump(log.Replica()); got != want {
 		t.Errorf("after reopening the replica has\n%s\nwant\n%s", got, want)
@@ -272,7 +272,7 @@ func TestReplica_OtherLogRebuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	other := renamed{storagetest.NewLog()}
-	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
+	add(t, other, storage.Write{Ref: storage.KindHome.Ref("org", "only"), Value: []byte(`{}`)})
 	if got, want := caughtUp(t, path, other), dump(other.Replica()); got != want {
 		t.Errorf("the replica has\n%s\nwant\n%s", got, want)
 	}
@@ -297,7 +297,7 @@ func TestReplica_OtherLogWhileRunning(t *testing.T) {
 	}
 	before := dump(r)
 	other := renamed{storagetest.NewLog()}
-	add(t, other, storage.Write{Ref: storage.HomeRef("org", "only"), Value: []byte(`{}`)})
+	add(t, other, storage.Write{Ref: storage.KindHome.Ref("org", "only"), Value: []byte(`{}`)})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // a replica that follows would end here
 	if err := r.Follow(ended, other); !errors.Is(err, replica.ErrLogReplaced) || !strings.Contains(err.Error(), path) {
@@ -318,7 +318,7 @@ func TestReplica_LogLostWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
 	older := storagetest.NewLog()
-	add(t, older, storage.Write{Ref: storage.HomeRef("org", "h000"), Value: []byte(`{}`)})
+	add(t, older, storage.Write{Ref: storage.KindHome.Ref("org", "h000"), Value: []byte(`{}`)})
 	r := open(t, path)
 	defer r.Close()
 	before := dump(r)

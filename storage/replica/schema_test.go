@@ -12,7 +12,7 @@ import (
 
 func TestRecord_DetectsDamage(t *testing.T) {
 	want := storage.Record{
-		Ref: storage.HomeRef("org", "h"), Revision: 1<<63 + 5, First: 7, Deleted: true,
+		Ref: storage.KindHome.Ref("org", "h"), Revision: 1<<63 + 5, First: 7, Deleted: true,
 		At: time.UnixMilli(-1).UTC(), Value: []byte(`{"x":1}`),
 	}
 	b := encodeRecord(want)

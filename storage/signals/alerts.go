@@ -51,7 +51,7 @@ func (r *Reader) alerts(org string, p *Program) (list []DayEvent, err error) {
 		if err != nil {
 			return nil, err
 		}
-		written := r.latest(time.Time{}, []storage.Ref{storage.PlanEventsRef(of.record.Org, of.record.ID)})
+		written := r.latest(time.Time{}, []storage.Ref{storage.KindPlanEvent.Ref(of.record.Org, of.record.ID)})
 		for _, e := range events {
 			if e.Kind != pricing.FlexAlert {
 				continue

@@ -224,7 +224,7 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 		refs = append(refs, p.parts[i].refs()...)
 	}
 	if of.home != nil {
-		refs = append(refs, storage.HomeRef(org, of.home.ID), storage.SolarRef(org, of.home.ID))
+		refs = append(refs, storage.KindHome.Ref(org, of.home.ID), storage.KindSolar.Ref(org, of.home.ID))
 		if grid := r.pricer.place(of.home.Zipcode).grid; grid != nil {
 			if published, err := r.findEmissions(org, grid.Code); err == nil {
 				refs = append(refs, published.refs()...)

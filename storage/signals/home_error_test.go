@@ -38,13 +38,13 @@ func TestHomeError_OneHome(t *testing.T) {
 		value  string
 		reason string
 	}{
-		{"home", storage.HomeRef("org", "bad"), `{"enabled":tru`, `the stored home "bad" cannot be decoded`},
-		{"home of another type", storage.HomeRef("org", "bad"), `{"timezone":7}`, `the stored home "bad" cannot be decoded`},
-		{"home with a word that is none", storage.HomeRef("org", "bad"), `{"enabled":tru}`, `the stored home "bad" cannot be decoded`},
-		{"solar", storage.SolarRef("org", "bad"), `[]`, `the stored solar "bad" cannot be decoded`},
-		{"solar without a size", storage.SolarRef("org", "bad"), `{}`, `the home's solar cannot be used`},
-		{"usage", storage.UsageRef("org", "bad"), `{`, `the stored usage "bad" cannot be decoded`},
-		{"market of the home", storage.HomeMarketRef("org", "bad"), `{"node":1}`, `the stored homeMarket "bad" cannot be decoded`},
+		{"home", storage.KindHome.Ref("org", "bad"), `{"enabled":tru`, `the stored home "bad" cannot be decoded`},
+		{"home of another type", storage.KindHome.Ref("org", "bad"), `{"timezone":7}`, `the stored home "bad" cannot be decoded`},
+		{"home with a word that is none", storage.KindHome.Ref("org", "bad"), `{"enabled":tru}`, `the stored home "bad" cannot be decoded`},
+		{"solar", storage.KindSolar.Ref("org", "bad"), `[]`, `the stored solar "bad" cannot be decoded`},
+		{"solar without a size", storage.KindSolar.Ref("org", "bad"), `{}`, `the home's solar cannot be used`},
+		{"usage", storage.KindUsage.Ref("org", "bad"), `{`, `the stored usage "bad" cannot be decoded`},
+		{"market of the home", storage.KindHomeMarket.Ref("org", "bad"), `{"node":1}`, `the stored homeMarket "bad" cannot be decoded`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, bad := priceIn(t, s, badView{ref: tt.ref, value: tt.value}, "bad")
@@ -64,7 +64,7 @@ func TestHomeError_OneHome(t *testing.T) {
 func TestHomeError_SharedRecord(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), plan("other", flat), home("bad", "flat", nil), home("good", "other", nil))
-	ref := storage.PlanEventsRef("org", "flat")
+	ref := storage.KindPlanEvent.Ref("org", "flat")
 	_, bad := priceIn(t, s, badView{ref: ref, value: `{"events":7}`}, "bad")
 	if failed := (*signals.HomeError)(nil); !errors.As(bad, &failed) || !strings.Contains(failed.Reason, "planEvent") {
 		t.Errorf("got %v, want a HomeError that names the events", bad)
@@ -72,7 +72,7 @@ func TestHomeError_SharedRecord(t *testing.T) {
 	if _, err := priceIn(t, s, badView{ref: ref, value: `{"events":7}`}, "good"); err != nil {
 		t.Error(err)
 	}
-	_, bad = priceIn(t, s, badView{ref: storage.RatePlanRef("org", "flat"), value: `{"tariff":{`}, "bad")
+	_, bad = priceIn(t, s, badView{ref: storage.KindRatePlan.Ref("org", "flat"), value: `{"tariff":{`}, "bad")
 	if lacks := (*signals.Unpriceable)(nil); !errors.As(bad, &lacks) || !strings.Contains(lacks.Reason, "cannot be read") {
 		t.Errorf("got %v, want an Unpriceable that names the plan", bad)
 	}
@@ -98,8 +98,8 @@ func TestHomeError_DerivedEvents(t *testing.T) {
 		ref     storage.Ref
 		err     error
 	}{
-		{"pge", storage.PlanEventsRef("org", "pge"), nil},
-		{"pge", storage.RatePlanRef("org", "pge"), broken},
+		{"pge", storage.KindPlanEvent.Ref("org", "pge"), nil},
+		{"pge", storage.KindRatePlan.Ref("org", "pge"), broken},
 		{"MOER-CA", storage.MarketSeriesRef("org", market.Emissions, "CA"), nil},
 		{"MOER-CA", storage.MarketSeriesRef("org", market.Emissions, "CA"), broken},
 	} {
@@ -126,7 +126,7 @@ func TestHomeError_NotStoreError(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("flat", flat), home("h", "flat", inChicago), &storage.Solar{HomeID: "h", SizeKw: 8, Base: org})
 	broken := errors.New("the disk is gone")
-	for _, ref := range []storage.Ref{storage.HomeRef("org", "h"), storage.RatePlanRef("org", "flat"), storage.SolarRef("org", "h"), storage.UsageRef("org", "h")} {
+	for _, ref := range []storage.Ref{storage.KindHome.Ref("org", "h"), storage.KindRatePlan.Ref("org", "flat"), storage.KindSolar.Ref("org", "h"), storage.KindUsage.Ref("org", "h")} {
 		_, err := priceIn(t, s, badView{ref: ref, err: broken}, "h")
 		var failed *signals.HomeError
 		var lacks *signals.Unpriceable

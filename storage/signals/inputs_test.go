@@ -200,7 +200,7 @@ func TestSignal_UsageTier(t *testing.T) {
 		}
 		first = got
 	}
-	if err := s.Delete(t.Context(), storage.UsageRef("org", "h")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindUsage.Ref("org", "h")); err != nil {
 		t.Fatal(err)
 	}
 	if got := signal(t, b, s, "h"); got.Revision <= first.Revision || got.Import[0] != 0.10 {
@@ -250,7 +250,7 @@ func TestSignal_PlanEvents(t *testing.T) {
 		}
 		last = got
 	}
-	if err := s.Delete(t.Context(), storage.PlanEventsRef("org", "flat")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindPlanEvent.Ref("org", "flat")); err != nil {
 		t.Fatal(err)
 	}
 	if got := signal(t, b, s, "h"); got.Revision <= last.Revision || got.Import[at(21)] != 0.2 {
@@ -388,7 +388,7 @@ func TestHomePrices_MatchSignal(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("tiers", tiers), home("h", "tiers", nil), &storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(2000.0), BillingDay: 20, Base: org})
 	b := signals.NewPricer(10)
-	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
+	h, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +408,7 @@ func TestHomePrices_Solar(t *testing.T) {
 	storagetest.Put(t, s, p, home("dark", "plan", clean), home("sunny", "plan", clean), &storage.Solar{HomeID: "sunny", SizeKw: 8, Base: org})
 	b := signals.NewPricer(10)
 	prices := func(id string) (all []float64) {
-		h, err := storage.Get[storage.Home](s, storage.HomeRef("org", id))
+		h, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", id))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -429,7 +429,7 @@ func TestHomePrices_MarketYear(t *testing.T) {
 	s := newStore()
 	storagetest.Put(t, s, plan("hourly", hourly), home("h", "hourly", nil))
 	addPrices(t, s, storage.Shared, "COMED", day.Start.Add(-72*time.Hour), 72+6, 0.02)
-	h, err := storage.Get[storage.Home](s, storage.HomeRef("org", "h"))
+	h, err := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h"))
 	if err != nil {
 		t.Fatal(err)
 	}

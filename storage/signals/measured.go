@@ -20,7 +20,7 @@ func (r *Reader) addMeasured(s *homeInputs, home *Home) error {
 	if known, err := r.anyMeasured(home.OrganizationID); !known {
 		return err
 	}
-	record, err := r.view.Get(storage.MeasuredLoadRef(home.OrganizationID, home.ID))
+	record, err := r.view.Get(storage.KindMeasuredLoad.Ref(home.OrganizationID, home.ID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}

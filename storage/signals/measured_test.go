@@ -43,7 +43,7 @@ func TestSignal_MeasuredTier(t *testing.T) {
 	}); err != nil || !strings.Contains(tier, "measured kWh of the month") {
 		t.Errorf("the tier is %q (%v)", tier, err)
 	}
-	if err := s.Delete(t.Context(), storage.MeasuredLoadRef("org", "h")); err != nil {
+	if err := s.Delete(t.Context(), storage.KindMeasuredLoad.Ref("org", "h")); err != nil {
 		t.Fatal(err)
 	}
 	after, err := signalAt(t, b, s, "h", w)

@@ -18,7 +18,7 @@ func TestHomeError_PricingPanic(t *testing.T) {
 	storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.2), storagetest.Home("org", "h", "plan"))
 	err := s.View(func(v storage.View) error {
 		pricer := NewPricer(10)
-		record, err := v.Get(storage.RatePlanRef("org", "plan"))
+		record, err := v.Get(storage.KindRatePlan.Ref("org", "plan"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,7 @@ func (r *Reader) pricedParts(parts []planPart, values string) ([]pricing.PricedP
 
 // refs names the stored inputs of the plan itself.
 func (p *plan) refs() []storage.Ref {
-	refs := []storage.Ref{p.record.Ref, storage.PlanEventsRef(p.record.Org, p.record.ID)}
+	refs := []storage.Ref{p.record.Ref, storage.KindPlanEvent.Ref(p.record.Org, p.record.ID)}
 	if p.series != nil {
 		refs = append(refs, p.series.refs()...)
 	}

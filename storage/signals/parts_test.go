@@ -140,7 +140,7 @@ func TestComposed_UnpriceableNamesPart(t *testing.T) {
 			t.Errorf("%s: %v, want %s", id, err, want)
 		}
 	}
-	part := storage.RatePlanRef("org", "delivery")
+	part := storage.KindRatePlan.Ref("org", "delivery")
 	_, err := priceIn(t, s, badView{ref: part, value: `{"tariff":{"name":7}}`}, "h")
 	if lacks := (*signals.Unpriceable)(nil); !errors.As(err, &lacks) || !strings.Contains(lacks.Reason, `the part "delivery" of the home's rate plan "composed" cannot be read`) {
 		t.Errorf("an unreadable part: %v", err)

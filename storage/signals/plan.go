@@ -91,7 +91,7 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 
 // loadPlan looks up a plan without its parts. called names the plan in errors.
 func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
-	record, err := storage.FindShared(r.view, storage.RatePlanRef(org, id))
+	record, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(org, id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, &Unpriceable{"ratePlanId", called + " does not exist: import it"}
 	}
@@ -106,9 +106,9 @@ func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
 		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("%s cannot be read: %s", called, err)}
 	}
 	if record.Org != org { // the organization may have deleted its own plan
-		p.newest = max(p.newest, r.lastWrite(storage.RatePlanRef(org, id)))
+		p.newest = max(p.newest, r.lastWrite(storage.KindRatePlan.Ref(org, id)))
 	}
-	p.events = r.lastWrite(storage.PlanEventsRef(record.Org, id))
+	p.events = r.lastWrite(storage.KindPlanEvent.Ref(record.Org, id))
 	if p.passes {
 		if p.series, err = r.findSeries(org, p.node.Kind, p.node.Node); err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 		return nil, nil
 	}
 	return r.pricer.events.get(p.events, func() ([]pricing.Event, error) {
-		stored, _, err := storage.Read[storage.PlanEvents](r.view, storage.PlanEventsRef(p.record.Org, p.record.ID))
+		stored, _, err := storage.Read[storage.PlanEvents](r.view, storage.KindPlanEvent.Ref(p.record.Org, p.record.ID))
 		if errors.Is(err, storage.ErrNotFound) { // the events were deleted
 			return nil, nil
 		}

@@ -163,10 +163,10 @@ func TestSignal_RevisionRises(t *testing.T) {
 		{"the shared plan changes", func() { storagetest.Put(t, s, storagetest.RatePlan(storage.Shared, "plan", 0.2)) }, 0.2},
 		{"solar is built", solar(5), 0.2},
 		{"solar grows", solar(6), 0.2},
-		{"solar is deleted", remove(storage.SolarRef("org", "h")), 0.2},
+		{"solar is deleted", remove(storage.KindSolar.Ref("org", "h")), 0.2},
 		{"solar is built again", solar(5), 0.2},
 		{"the organization's own plan hides the shared plan", func() { storagetest.Put(t, s, storagetest.RatePlan("org", "plan", 0.3)) }, 0.3},
-		{"the own plan is deleted", remove(storage.RatePlanRef("org", "plan")), 0.2},
+		{"the own plan is deleted", remove(storage.KindRatePlan.Ref("org", "plan")), 0.2},
 		{"the home changes", func() { h := storagetest.Home("org", "h", "plan"); h.Name = "New"; storagetest.Put(t, s, h) }, 0.2},
 	} {
 		step.change()
@@ -211,7 +211,7 @@ func TestPricer_EIAID(t *testing.T) {
 	err := s.View(func(v storage.View) error {
 		for _, unread := range []bool{false, true} {
 			for i := range plans {
-				record, err := v.Get(storage.RatePlanRef("org", fmt.Sprintf("p%d", i)))
+				record, err := v.Get(storage.KindRatePlan.Ref("org", fmt.Sprintf("p%d", i)))
 				if err != nil {
 					return err
 				}

@@ -139,7 +139,7 @@ func (r *Reader) RemovedPrograms(org string) ([]Program, error) {
 			if !record.Deleted {
 				return true
 			}
-			if _, err := storage.FindShared(r.view, storage.RatePlanRef(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
+			if _, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
 				removed[record.ID] = Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At}
 			}
 			return true

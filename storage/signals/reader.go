@@ -48,7 +48,7 @@ func (p *Pricer) Reader(v storage.View) *Reader {
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and
 // errors of the store.
 func (r *Reader) find(org, id string) (*Home, error) {
-	record, err := r.view.Get(storage.HomeRef(org, id))
+	record, err := r.view.Get(storage.KindHome.Ref(org, id))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 	s.series = s.plan.series
 	if home.Bids && s.series == nil {
-		ref := storage.HomeMarketRef(home.OrganizationID, home.ID)
+		ref := storage.KindHomeMarket.Ref(home.OrganizationID, home.ID)
 		s.revision = max(s.revision, r.lastWrite(ref))
 		named, _, err := storage.Read[storage.HomeMarket](r.view, ref)
 		switch {
@@ -169,7 +169,7 @@ func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 // addSolarAndUsage adds the home's solar, and its use of energy if the price depends on
 // it.
 func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
-	solarRef := storage.SolarRef(home.OrganizationID, home.ID)
+	solarRef := storage.KindSolar.Ref(home.OrganizationID, home.ID)
 	record, err := r.view.Get(solarRef)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
@@ -215,7 +215,7 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 }
 
 func (r *Reader) usage(s *homeInputs, home *Home) (storage.Usage, error) {
-	ref := storage.UsageRef(home.OrganizationID, home.ID)
+	ref := storage.KindUsage.Ref(home.OrganizationID, home.ID)
 	usage, revision, err := storage.Read[storage.Usage](r.view, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):

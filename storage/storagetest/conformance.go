@@ -68,7 +68,7 @@ func (c conformance) get(t *testing.T, ref storage.Ref) (rec storage.Record) {
 }
 
 func (c conformance) compareAndSet(t *testing.T) {
-	ref := storage.HomeRef("cas", "h")
+	ref := storage.KindHome.Ref("cas", "h")
 	first := c.put(t, write(ref, 0, `"a"`))
 	for _, expect := range []uint64{0, first - 1, first + 1} {
 		if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(ref, expect, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
@@ -79,7 +79,7 @@ func (c conformance) compareAndSet(t *testing.T) {
 	if second <= first {
 		t.Errorf("revision %d after %d", second, first)
 	}
-	if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(storage.HomeRef("cas", "none"), first, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
+	if _, err := c.log.AppendBatch(t.Context(), []storage.Write{write(storage.KindHome.Ref("cas", "none"), first, `"b"`)}); !errors.Is(err, storage.ErrConflict) {
 		t.Errorf("append expecting a missing record: %v, want ErrConflict", err)
 	}
 	if got := c.get(t, ref); string(got.Value) != `"c"` || got.Revision != second {
@@ -88,12 +88,12 @@ func (c conformance) compareAndSet(t *testing.T) {
 }
 
 func (c conformance) batch(t *testing.T) {
-	there := c.put(t, write(storage.HomeRef("batch", "b"), 0, `1`))
+	there := c.put(t, write(storage.KindHome.Ref("batch", "b"), 0, `1`))
 	before, err := c.log.Last(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	refs := []storage.Ref{storage.HomeRef("batch", "a"), storage.HomeRef("batch", "b"), storage.HomeRef("batch", "c")}
+	refs := []storage.Ref{storage.KindHome.Ref("batch", "a"), storage.KindHome.Ref("batch", "b"), storage.KindHome.Ref("batch", "c")}
 	ws := make([]storage.Write, len(refs))
 	for i, ref := range refs {
 		ws[i] = write(ref, 0, `2`) // b exists, so 0 does not match
@@ -122,7 +122,7 @@ func (c conformance) batch(t *testing.T) {
 func (c conformance) largestBatch(t *testing.T) {
 	ws := make([]storage.Write, storage.MaxBatch)
 	for i := range ws {
-		ws[i] = write(storage.HomeRef("large", fmt.Sprintf("h%04d", i)), 0, `{}`)
+		ws[i] = write(storage.KindHome.Ref("large", fmt.Sprintf("h%04d", i)), 0, `{}`)
 	}
 	last, err := c.log.AppendBatch(t.Context(), ws)
 	if err == nil {
@@ -159,9 +159,9 @@ func (c conformance) read(t *testing.T, after, until uint64) []storage.Record {
 }
 
 func (c conformance) tail(t *testing.T) {
-	a := c.put(t, write(storage.HomeRef("tail", "a"), 0, `1`))
-	b := c.put(t, write(storage.HomeRef("tail", "b"), 0, `2`))
-	again := c.put(t, write(storage.HomeRef("tail", "a"), a, `3`))
+	a := c.put(t, write(storage.KindHome.Ref("tail", "a"), 0, `1`))
+	b := c.put(t, write(storage.KindHome.Ref("tail", "b"), 0, `2`))
+	again := c.put(t, write(storage.KindHome.Ref("tail", "a"), a, `3`))
 	var got []uint64
 	for _, r := range c.read(t, a, again) {
 		got = append(got, r.Revision)
@@ -198,7 +198,7 @@ func (c conformance) roundTrip(t *testing.T) {
 }
 
 func (c conformance) firstSurvivesDeletion(t *testing.T) {
-	ref := storage.HomeRef("first", "h")
+	ref := storage.KindHome.Ref("first", "h")
 	first := c.put(t, write(ref, 0, `1`))
 	gone := c.put(t, storage.Write{Ref: ref, Expect: first, First: first, At: at, Deleted: true})
 	if got := c.get(t, ref); !got.Deleted || got.First != first || got.Revision != gone || len(got.Value) != 0 {
@@ -215,10 +215,10 @@ func (c conformance) firstSurvivesDeletion(t *testing.T) {
 func (c conformance) scan(t *testing.T) {
 	for _, org := range []string{"scan", "scan-", "scan0", "sca"} {
 		for _, id := range []string{"b", "a", "c", "B", "a0", "a-"} {
-			c.put(t, write(storage.HomeRef(org, id), 0, `1`))
+			c.put(t, write(storage.KindHome.Ref(org, id), 0, `1`))
 		}
 	}
-	gone := c.get(t, storage.HomeRef("scan", "c"))
+	gone := c.get(t, storage.KindHome.Ref("scan", "c"))
 	c.put(t, storage.Write{Ref: gone.Ref, Expect: gone.Revision, First: gone.First, At: at, Deleted: true})
 	for _, tt := range []struct {
 		after string
@@ -250,7 +250,7 @@ func (c conformance) scan(t *testing.T) {
 }
 
 func (c conformance) count(t *testing.T) {
-	ref, other := storage.HomeRef("count", "h"), storage.HomeRef("count", "i")
+	ref, other := storage.KindHome.Ref("count", "h"), storage.KindHome.Ref("count", "i")
 	want := func(n int, after string) {
 		t.Helper()
 		_ = c.replica.View(func(v storage.View) error {
@@ -296,7 +296,7 @@ func (c conformance) owner(t *testing.T) {
 		if org, err := v.Owner(storage.KindKey, "key_none"); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("the owner of a missing record is %q, %v", org, err)
 		}
-		if _, err := v.Get(storage.HomeRef("owner", "none")); !errors.Is(err, storage.ErrNotFound) {
+		if _, err := v.Get(storage.KindHome.Ref("owner", "none")); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("Get of a missing record: %v", err)
 		}
 		return nil
@@ -304,7 +304,7 @@ func (c conformance) owner(t *testing.T) {
 }
 
 func (c conformance) viewIsImmutable(t *testing.T) {
-	ref := storage.HomeRef("still", "h")
+	ref := storage.KindHome.Ref("still", "h")
 	r := c.put(t, write(ref, 0, `1`))
 	_ = c.replica.View(func(v storage.View) error {
 		before := v.Revision()

@@ -102,7 +102,7 @@ func (m *model) wants(id, name string) storage.Change {
 
 func (m *model) delete(t *testing.T, rt *rapid.T) {
 	id := homeIDs().Draw(rt, "id")
-	err := m.store.Delete(t.Context(), storage.HomeRef(m.org, id))
+	err := m.store.Delete(t.Context(), storage.KindHome.Ref(m.org, id))
 	if was, there := m.homes[id]; there && !was.deleted {
 		was.deleted = true
 		m.homes[id] = was
@@ -117,7 +117,7 @@ func (m *model) delete(t *testing.T, rt *rapid.T) {
 func (m *model) rename(t *testing.T, rt *rapid.T) {
 	m.clock = m.clock.Add(time.Second)
 	id, name := homeIDs().Draw(rt, "id"), rapid.SampledFrom([]string{"One", "Three"}).Draw(rt, "name")
-	_, err := storage.Update(t.Context(), m.store, storage.HomeRef(m.org, id), func(h *storage.Home) error {
+	_, err := storage.Update(t.Context(), m.store, storage.KindHome.Ref(m.org, id), func(h *storage.Home) error {
 		h.Name = name
 		return nil
 	})

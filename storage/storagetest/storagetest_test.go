@@ -31,5 +31,5 @@ func TestReplica_Held(t *testing.T) {
 }
 
 func write(id string) storage.Write {
-	return storage.Write{Ref: storage.HomeRef("org", id), At: storagetest.Start, Value: []byte(`{}`)}
+	return storage.Write{Ref: storage.KindHome.Ref("org", id), At: storagetest.Start, Value: []byte(`{}`)}
 }

@@ -58,7 +58,7 @@ func TestMetrics_ScrapeDecodesNoRecord(t *testing.T) {
 	a := start(t)
 	last, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{
 		{Ref: storage.OrganizationRef("acme"), At: time.Now(), Value: []byte(`{"id": 7}`)},
-		{Ref: storage.WebhookEndpointRef("acme", "ep"), At: time.Now(), Value: []byte(`{"id": 7}`)},
+		{Ref: storage.KindWebhookEndpoint.Ref("acme", "ep"), At: time.Now(), Value: []byte(`{"id": 7}`)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func (w *work) churn(ctx context.Context, number int, now storage.Time) {
 			must(t, err)
 		}
 		if number > 0 {
-			must(t, w.store.Delete(ctx, storage.WebhookEndpointRef("acme", fmt.Sprintf("ep_%d_%d", number-1, i))))
+			must(t, w.store.Delete(ctx, storage.KindWebhookEndpoint.Ref("acme", fmt.Sprintf("ep_%d_%d", number-1, i))))
 		}
 	}
 	key, _ := storage.NewKey("acme", now.Time)

@@ -291,7 +291,7 @@ func (f *fleet) followsLate() {
 	storagetest.Put(t, f.store, storagetest.Home("acme", "newer", "plan"))
 	r := follow()
 	must(t, r.View(func(v storage.View) error {
-		if _, err := v.Get(storage.HomeRef("acme", "away")); err == nil {
+		if _, err := v.Get(storage.KindHome.Ref("acme", "away")); err == nil {
 			t.Error("a replica that was away still has a deleted home")
 		}
 		return nil

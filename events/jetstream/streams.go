@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -201,18 +202,23 @@ func Trial(o Options) jetstream.StreamConfig {
 // dedupeWindow is how long the server recognizes a repeated message id.
 const dedupeWindow = 2 * time.Minute
 
-// MakeStreams creates or updates the streams.
+// MakeStreams creates or updates the streams, all at once: each waits for the disk.
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
+	group, ctx := errgroup.WithContext(ctx)
 	for _, cfg := range Configs(o) {
-		each, cancel := context.WithTimeout(ctx, setUpWait)
-		if is, err := c.js.Stream(each, cfg.Name); err == nil {
-			cfg.DenyDelete = cfg.DenyDelete || is.CachedInfo().Config.DenyDelete // it cannot be taken back
-		}
-		_, err := c.js.CreateOrUpdateStream(each, cfg)
-		cancel()
-		if err != nil {
-			return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
-		}
+		group.Go(func() error { return c.makeStream(ctx, cfg) })
+	}
+	return group.Wait()
+}
+
+func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	if is, err := c.js.Stream(ctx, cfg.Name); err == nil {
+		cfg.DenyDelete = cfg.DenyDelete || is.CachedInfo().Config.DenyDelete // it cannot be taken back
+	}
+	if _, err := c.js.CreateOrUpdateStream(ctx, cfg); err != nil {
+		return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type triggerInput struct {
 
 func (in *triggerInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 	if in.OrganizationID != nil {
-		p.Check(storage.ValidID(*in.OrganizationID), "organizationId", storage.BadID)
+		storage.CheckID(p, "organizationId", *in.OrganizationID)
 	}
 	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
 }

@@ -109,11 +109,7 @@ func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *re
 	w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	if !r.dueAt.IsZero() {
 		t.Attempt = r.nextAttempt
-		task, err := t.Task(r.dueAt)
-		if err != nil {
-			return err
-		}
-		if err := w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutTask(ctx, task) }); err != nil {
+		if err := w.putAttempt(ctx, &t, r.dueAt); err != nil {
 			return err
 		}
 	} else if d.Outcome != events.OutcomeDelivered {
@@ -207,7 +203,7 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 			return w.recordChannel(ctx, &t, errFlooded)
 		}
 		if t.Admitted = true; wait > 0 {
-			return w.putChannelTask(ctx, &t, now.Add(wait))
+			return w.putAttempt(ctx, &t, now.Add(wait))
 		}
 	}
 	defer time.AfterFunc(channelHangs, taken.Free).Stop()
@@ -237,10 +233,13 @@ func (w *Worker) recordChannel(ctx context.Context, t *events.ChannelAttempt, fa
 	outcome = events.OutcomeRetrying
 	w.Log.Info("channel attempt failed, retrying", details...)
 	t.Attempt++
-	return w.putChannelTask(ctx, t, due)
+	return w.putAttempt(ctx, t, due)
 }
 
-func (w *Worker) putChannelTask(ctx context.Context, t *events.ChannelAttempt, due time.Time) error {
+// putAttempt stores the task of an attempt to send a notice.
+func (w *Worker) putAttempt(ctx context.Context, t interface {
+	Task(due time.Time) (events.Task, error)
+}, due time.Time) error {
 	task, err := t.Task(due)
 	if err != nil {
 		return err

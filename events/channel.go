@@ -59,8 +59,8 @@ func inWords(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UT
 // failing endpoint, the largest first. A shorter outage has no notice of its end either.
 var failingShares = []float64{0.5, 0.25}
 
-// FailingNotice returns the notice of an endpoint that has failed for a share of the time
-// after which it is disabled. ok is false if it has not.
+// FailingNotice returns the notice of a failing endpoint. ok is false if the endpoint has
+// failed for less than the smallest share.
 func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
 	if h.State != HealthFailing || !e.Enabled || h.ConsecutiveFailures < storage.LeastFailures {
 		return n, false
@@ -107,8 +107,8 @@ func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) 
 	return n, true
 }
 
-// FailuresNotice returns the notice of a completed trigger of which more than a share of
-// the deliveries failed. ok is false if fewer did. Each organization has at most one such
+// FailuresNotice returns the notice of a completed trigger with many failed deliveries. ok
+// is false if no more than a share failed. Each organization has at most one such
 // notice an hour.
 func FailuresNotice(p *Progress, share float64) (n Notice, ok bool) {
 	all := 0

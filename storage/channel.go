@@ -76,7 +76,7 @@ func (c *Channel) Wants(eventType string) bool {
 // Validate names every wrong field.
 func (c *Channel) Validate() error {
 	var p Problems
-	checkID(&p, "id", c.ID)
+	CheckID(&p, "id", c.ID)
 	checkEnum(&p, "kind", c.Kind, ChannelKinds()...)
 	if c.Kind == ChannelEmail {
 		to, err := mail.ParseAddress(c.Address)

@@ -14,7 +14,8 @@ func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + 
 // BadID is the message of an invalid identifier.
 const BadID = "must match ^[A-Za-z0-9_-]{1,128}$"
 
-func checkID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID) }
+// CheckID adds a field error unless id is a valid identifier.
+func CheckID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID) }
 
 // checkLocation accepts an IANA time zone name, or an empty name.
 func checkLocation(p *Problems, name string) {

@@ -264,7 +264,7 @@ func (e *WebhookEndpoint) Ref() Ref { return KindWebhookEndpoint.Ref(e.Organizat
 // scheme, port and address against the operator's policy.
 func (e *WebhookEndpoint) Validate() error {
 	var p Problems
-	checkID(&p, "id", e.ID)
+	CheckID(&p, "id", e.ID)
 	if !e.IsRelay() {
 		checkURL(&p, "url", e.URL)
 	}

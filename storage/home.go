@@ -43,7 +43,7 @@ func (h *Home) Ref() Ref { return KindHome.Ref(h.OrganizationID, h.ID) }
 // Validate names every wrong field.
 func (h *Home) Validate() error {
 	var p Problems
-	checkID(&p, "id", h.ID)
+	CheckID(&p, "id", h.ID)
 	checkLocation(&p, h.Timezone)
 	checkEnum(&p, "carbonSignalIntensity", h.CarbonSignalIntensity, CarbonLow, CarbonMedium, CarbonHigh)
 	return p.Err()

@@ -166,7 +166,7 @@ func (k *Key) Ref() Ref { return Ref{KindKey, k.OrganizationID, k.ID} }
 // Validate names every wrong field.
 func (k *Key) Validate() error {
 	var p Problems
-	checkID(&p, "keyId", k.ID)
+	CheckID(&p, "keyId", k.ID)
 	p.Check(len(k.Scopes) > 0, "scopes", "must name at least one scope")
 	return p.Err()
 }

@@ -16,6 +16,6 @@ func (u *KeyUse) Ref() Ref { return KindKeyUse.Ref(u.OrganizationID, u.KeyID) }
 // Validate names every wrong field.
 func (u *KeyUse) Validate() error {
 	var p Problems
-	checkID(&p, "keyId", u.KeyID)
+	CheckID(&p, "keyId", u.KeyID)
 	return p.Err()
 }

@@ -32,7 +32,7 @@ func (m *MarketPrices) Ref() Ref { return Ref{KindMarketPrices, m.OrganizationID
 // Validate names every wrong field.
 func (m *MarketPrices) Validate() error {
 	var p Problems
-	checkID(&p, "id", m.ID)
+	CheckID(&p, "id", m.ID)
 	_, err := unpackPrices(m.Prices)
 	p.Check(err == nil, "prices", "is invalid: %v", err)
 	return p.Err()

@@ -38,7 +38,7 @@ func (o *Onboarding) Ref() Ref { return KindOnboarding.Ref(o.OrganizationID, o.H
 // Validate names every wrong field.
 func (o *Onboarding) Validate() error {
 	var p Problems
-	checkID(&p, "id", o.ID)
+	CheckID(&p, "id", o.ID)
 	checkEnum(&p, "status", o.Status, OnboardingNotStarted, OnboardingInProgress, OnboardingCompleted, OnboardingError)
 	checkEnum(&p, "eligibilityStatus", o.EligibilityStatus, Eligible, NotEligible)
 	return p.Err()

@@ -90,7 +90,7 @@ func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, 
 // OpenADR definition.
 func (o *OpenADRObject) Validate() error {
 	var p Problems
-	checkID(&p, "id", o.ID)
+	CheckID(&p, "id", o.ID)
 	checkEnum(&p, "type", o.Type, OpenADRTypes()...)
 	p.Check(len(o.Callbacks) <= MaxCallbacks, "objectOperations", "must be at most %d", MaxCallbacks)
 	for i := range o.Callbacks {

@@ -56,6 +56,6 @@ func (k *OperatorKey) Ref() Ref { return OperatorKeyRef(k.ID) }
 // Validate names every wrong field.
 func (k *OperatorKey) Validate() error {
 	var p Problems
-	checkID(&p, "keyId", k.ID)
+	CheckID(&p, "keyId", k.ID)
 	return p.Err()
 }

@@ -28,7 +28,7 @@ func (o *Organization) Ref() Ref { return OrganizationRef(o.ID) }
 // Validate names every wrong field.
 func (o *Organization) Validate() error {
 	var p Problems
-	checkID(&p, "id", o.ID)
+	CheckID(&p, "id", o.ID)
 	p.Check(o.ID != Shared, "id", "%q is reserved", Shared)
 	for i, child := range o.ChildOrganizationIDs {
 		p.Check(child != o.ID, index("childOrganizationIds", i), "must not be the organization itself")

@@ -27,7 +27,7 @@ func (r *RatePlan) Ref() Ref { return KindRatePlan.Ref(r.OrganizationID, r.ID) }
 // Validate names every wrong field. Fields of the tariff are named by their path.
 func (r *RatePlan) Validate() error {
 	var p Problems
-	checkID(&p, "id", r.ID)
+	CheckID(&p, "id", r.ID)
 	if len(r.Parts) > 0 {
 		r.checkParts(&p)
 		return p.Err()

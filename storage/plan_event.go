@@ -37,7 +37,7 @@ const longestEvent = 7 * 24 * time.Hour
 func (e *PlanEvent) Validate() error {
 	var p Problems
 	if e.ID != "" || !e.From.IsZero() { // without a start no default identifier is set
-		checkID(&p, "id", e.ID)
+		CheckID(&p, "id", e.ID)
 	}
 	p.Check(!e.From.IsZero(), "from", "is required")
 	switch length := e.To.Sub(e.From.Time); {

@@ -25,7 +25,7 @@ func (r *RatePlan) checkParts(p *Problems) {
 	earlier := map[string]bool{}
 	for i, part := range r.Parts {
 		at := index("parts", i)
-		checkID(p, join(at, "planId"), part.PlanID)
+		CheckID(p, join(at, "planId"), part.PlanID)
 		p.Check(part.PlanID != r.ID, join(at, "planId"), "must name another plan")
 		p.Check(!earlier[part.PlanID], join(at, "planId"), "names the same plan as an earlier part")
 		checkEnum(p, join(at, "role"), part.Role, pricing.PlanRoles()...)

@@ -48,7 +48,7 @@ func (r *Replay) Ref() Ref { return KindReplay.Ref(r.OrganizationID, r.ID) }
 // Validate names every wrong field.
 func (r *Replay) Validate() error {
 	var p Problems
-	checkID(&p, "id", r.ID)
+	CheckID(&p, "id", r.ID)
 	p.Check(!r.Since.IsZero(), "since", "is required")
 	p.Check(len(r.Outcomes) > 0, "outcomes", "must name at least one outcome")
 	checkEnum(&p, "status", r.Status, ReplayStatuses()...)

@@ -54,7 +54,7 @@ func (s *Schedule) Ref() Ref { return KindSchedule.Ref(s.OrganizationID, s.ID) }
 // Validate names every wrong field.
 func (s *Schedule) Validate() error {
 	var p Problems
-	checkID(&p, "id", s.ID)
+	CheckID(&p, "id", s.ID)
 	if s.OnPriceChange {
 		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be combined with everyMinutes or cron")
 	} else {

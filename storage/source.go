@@ -52,7 +52,7 @@ const minEvery = time.Minute
 // Validate names every wrong field, with the parameters that the adapter defines.
 func (s *Source) Validate() error {
 	var p Problems
-	checkID(&p, "id", s.ID)
+	CheckID(&p, "id", s.ID)
 	if s.URL != "" {
 		checkURL(&p, "url", s.URL)
 	}
@@ -63,7 +63,7 @@ func (s *Source) Validate() error {
 	_, ok := Location(s.Timezone)
 	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
 	if s.PlanID != "" {
-		checkID(&p, "planId", s.PlanID)
+		CheckID(&p, "planId", s.PlanID)
 	}
 	if a, ok := feed.ByName(s.Adapter); ok {
 		s.checkAdapter(&p, &a)
@@ -200,7 +200,7 @@ func (s *SourceState) Ref() Ref { return KindSourceState.Ref(s.OrganizationID, s
 // Validate names every wrong field.
 func (s *SourceState) Validate() error {
 	var p Problems
-	checkID(&p, "id", s.ID)
+	CheckID(&p, "id", s.ID)
 	return p.Err()
 }
 

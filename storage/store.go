@@ -160,7 +160,8 @@ func Live(v View, kind Kind, org, after string) iter.Seq2[Record, error] {
 	}
 }
 
-// LiveEverywhere is Live for the shared entities and then for those of every organization.
+// LiveEverywhere is Live for all owners: first the operator (Shared), then every
+// organization.
 func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for r, err := range Live(v, kind, Shared, "") {

@@ -125,7 +125,7 @@ func (c *check) decodeOver(stored importLine) {
 
 // owner adds a field error if the line's organization does not exist.
 func (c *check) owner(h *lineHead) {
-	c.p.Check(storage.ValidID(h.OrganizationID), "organizationId", storage.BadID)
+	storage.CheckID(&c.p, "organizationId", h.OrganizationID)
 	c.refersTo(storage.OrganizationRef(h.OrganizationID), "organizationId")
 }
 

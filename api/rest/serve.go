@@ -127,7 +127,7 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 		if decoded, err := url.PathUnescape(c.ID); err == nil { // what does not decode is invalid as sent
 			c.ID = decoded
 		}
-		c.Wrong.Check(storage.ValidID(c.ID), "id", storage.BadID)
+		storage.CheckID(&c.Wrong, "id", c.ID)
 	}
 	switch {
 	case c.Operator && !c.named && route.OfOperator:

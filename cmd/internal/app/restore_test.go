@@ -97,6 +97,7 @@ func folders(t *testing.T, data string) string {
 // TestRestore_Interrupted checks that a restore that is interrupted at any point
 // leaves one complete store, and that nothing starts on an empty store instead.
 func TestRestore_Interrupted(t *testing.T) {
+	t.Parallel()
 	older, newer := saved(t, "older"), saved(t, "newer")
 	restored := func(t *testing.T) string { // with a store for --replace
 		t.Helper()

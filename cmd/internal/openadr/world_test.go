@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +16,11 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/config"
 )
+
+func TestMain(m *testing.M) { os.Exit(blackboxtest.RunParallel(m)) }
 
 // world is a process with an organization, its clients and a receiver of callbacks.
 type world struct {

@@ -23,7 +23,7 @@ const patience = 3 * time.Minute
 var binaries blackbox.Binaries
 
 func TestMain(m *testing.M) {
-	code, err := withBinaries(m.Run)
+	code, err := withBinaries(func() int { return blackboxtest.RunParallel(m) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

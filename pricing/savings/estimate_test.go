@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,6 +99,31 @@ func TestSetback_SavesEnergy(t *testing.T) {
 	}}
 	if shallow := estimate(t, in); shallow.Savings <= 0 || shallow.Savings >= usual.Savings || shallow.BaselineKwh != usual.BaselineKwh {
 		t.Errorf("a shallow schedule: %+v, the usual %+v", shallow.Figures, usual.Figures)
+	}
+}
+
+// The device's own settings have no effect if the schedule is in force in all weeks.
+func TestEstimate_OwnSettingsOutsideSchedule(t *testing.T) {
+	set := func(mode savings.Mode, heat, cool float64) savings.Settings {
+		return savings.Settings{Mode: mode, Min: 50, Heat: heat, Cool: cool, Max: 90}
+	}
+	in := home(t, chicago, flatRate)
+	in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: ptr(1)}}
+	in.Devices[0].Settings = set(savings.Auto, 68, 78)
+	in.Devices[0].Schedule = &savings.Schedule{
+		Units: savings.Fahrenheit, Enabled: true, Default: in.Devices[0].Settings,
+		Blocks: []savings.Block{{StartMinute: 0, EndMinute: 360, Days: []int{0, 1, 2, 3, 4, 5, 6}, Settings: set(savings.Auto, 62, 82)}},
+	}
+	for _, in.Request.Comparison = range []savings.Comparison{savings.Shift, savings.Setback} {
+		want := estimate(t, in).Figures
+		for _, own := range []savings.Settings{set(savings.Auto, 73, 76), set(savings.Heat, 52, 54), set(savings.Cool, 68, 78), set(savings.Off, 68, 78)} {
+			other := in
+			other.Devices = slices.Clone(in.Devices)
+			other.Devices[0].Settings = own
+			if got := estimate(t, other).Figures; got != want {
+				t.Errorf("%s with %+v: %+v, want %+v", in.Request.Comparison, own, got, want)
+			}
+		}
 	}
 }
 

@@ -1,7 +1,5 @@
 package savings
 
-import "math"
-
 // usualSchedule returns ENERGY STAR's recommended schedule, moved so that its setpoints
 // at home are the device's setpoints. ENERGY STAR recommends 70 F in winter and 78 F in
 // summer at home. Away on working days it recommends 8 F less or 7 F more, and at night 8
@@ -33,18 +31,37 @@ func newSetback(d *Device, r *Request) (held, followed *timetable) {
 		schedule = usualSchedule(d)
 	}
 	followed, held = &timetable{}, &timetable{}
-	followed.own = followed.add(d.Settings.celsius(d.Units), r.Mode)
 	followed.follow(schedule, r.Mode)
+	followed.addOwn(d.Settings.celsius(d.Units), r.Mode)
 	if r.setsTemperature() {
 		held.own = held.add(r.settings(d.Settings).celsius(d.Units), r.Mode)
 		return held, followed
 	}
-	constant := followed.settings[followed.own]
-	constant.Heat, constant.Cool = math.Inf(-1), math.Inf(1)
-	for _, s := range followed.settings {
-		constant.Heat, constant.Cool = max(constant.Heat, s.Heat), min(constant.Cool, s.Cool)
-		constant.Min, constant.Max = min(constant.Min, s.Min), max(constant.Max, s.Max)
-	}
-	held.own = held.add(constant, nil)
+	held.own = held.add(mostComfortable(followed.settings), nil)
 	return held, followed
+}
+
+// mostComfortable returns the highest heating setpoint of the settings that heat and the
+// lowest cooling setpoint of the settings that cool. Its mode does what any of them does.
+func mostComfortable(all []Settings) Settings {
+	best := all[0]
+	var heats, cools bool
+	for _, s := range all {
+		best.Min, best.Max = min(best.Min, s.Min), max(best.Max, s.Max)
+		if s.Mode.heats() && (!heats || s.Heat > best.Heat) {
+			heats, best.Heat = true, s.Heat
+		}
+		if s.Mode.cools() && (!cools || s.Cool < best.Cool) {
+			cools, best.Cool = true, s.Cool
+		}
+	}
+	switch {
+	case heats && cools:
+		best.Mode = Auto
+	case heats:
+		best.Mode = Heat
+	case cools:
+		best.Mode = Cool
+	}
+	return best
 }

@@ -56,23 +56,31 @@ const quartersADay = 96
 type timetable struct {
 	settings []Settings
 	lowest   float64                         // lowest heating setpoint
-	own      uint16                          // index of the device's own settings
+	own      uint16                          // index of the device's own settings; unused if the schedule is always in force
 	week     [daysAWeek][quartersADay]uint16 // indexes of the schedule's settings by local weekday and quarter hour
 	weeks    [weeksAYear]bool                // weeks with the schedule in force
 }
 
 // newTimetable returns the device's settings under the request.
 func newTimetable(d *Device, r *Request) *timetable {
-	t := &timetable{}
 	own := d.Settings
 	if r.setsTemperature() {
 		own = r.settings(own)
 	}
-	t.own = t.add(own.celsius(d.Units), r.Mode)
+	t := &timetable{}
 	if !r.setsTemperature() {
 		t.follow(d.Schedule, r.Mode)
 	}
+	t.addOwn(own.celsius(d.Units), r.Mode)
 	return t
+}
+
+// addOwn adds the device's own settings. It leaves them out if the schedule is in force in
+// all weeks, so that settings that never apply have no effect.
+func (t *timetable) addOwn(own Settings, mode *Mode) {
+	if slices.Contains(t.weeks[:], false) {
+		t.own = t.add(own, mode)
+	}
 }
 
 // follow applies a schedule over the device's own settings.

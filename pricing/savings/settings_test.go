@@ -56,6 +56,23 @@ func TestTimetable_FollowsSchedule(t *testing.T) {
 	}
 }
 
+func TestMostComfortable(t *testing.T) {
+	for name, c := range map[string]struct {
+		all  []Settings
+		want Settings
+	}{
+		"AUTO":                     {[]Settings{{Auto, 10, 20, 25, 30}, {Auto, 12, 16, 24, 31}}, Settings{Auto, 10, 20, 24, 31}},
+		"setpoints of a mode only": {[]Settings{{Heat, 10, 20, 22, 30}, {Cool, 10, 23, 26, 30}}, Settings{Auto, 10, 20, 26, 30}},
+		"OFF has none":             {[]Settings{{Off, 10, 22, 23, 30}, {Heat, 10, 18, 26, 30}, {Heat, 10, 20, 26, 30}}, Settings{Heat, 10, 20, 23, 30}},
+		"cooling only":             {[]Settings{{Off, 10, 22, 23, 30}, {Cool, 10, 20, 26, 30}}, Settings{Cool, 10, 22, 26, 30}},
+		"all are OFF":              {[]Settings{{Off, 10, 22, 23, 30}}, Settings{Off, 10, 22, 23, 30}},
+	} {
+		if got := mostComfortable(c.all); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
 func TestUnits_RoundTrip(t *testing.T) {
 	for _, c := range []struct{ fahrenheit, celsius float64 }{{32, 0}, {212, 100}, {-40, -40}, {68, 20}} {
 		if got := Fahrenheit.celsius(c.fahrenheit); math.Abs(got-c.celsius) > 1e-12 {

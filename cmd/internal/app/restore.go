@@ -41,12 +41,14 @@ func storesIn(data string) stores {
 	return stores{data, own, own + ".restoring", own + ".replaced"}
 }
 
-// recover finishes an exchange that was interrupted between its moves. It returns an error
-// if a restore into the data folder was interrupted earlier. Without the check, an empty
-// store would look like total data loss.
+// recover finishes an exchange that was interrupted between its moves. It deletes what an
+// interrupted restore or compaction left beside the server's own store, as a replaced store
+// may have bytes of deleted organizations. It returns an error if a restore into the data
+// folder was interrupted earlier. Without the check, an empty store would look like total
+// data loss.
 func (s stores) recover() error {
 	if exists(s.own) {
-		return nil
+		return errors.Join(os.RemoveAll(s.replaced), os.RemoveAll(s.fresh))
 	}
 	const again = "a restore into %s was interrupted: run gridhook restore again, "
 	switch {

@@ -169,13 +169,15 @@ func TestRestore_Interrupted(t *testing.T) {
 		}},
 		{"before the replaced store is deleted", func(t *testing.T) string {
 			data := restored(t)
-			if err := os.CopyFS(filepath.Join(data, "nats.replaced"), os.DirFS(filepath.Join(data, "nats"))); err != nil {
-				t.Fatal(err)
+			for _, left := range []string{"nats.replaced", "nats.restoring"} {
+				if err := os.CopyFS(filepath.Join(data, left), os.DirFS(filepath.Join(data, "nats"))); err != nil {
+					t.Fatal(err)
+				}
 			}
 			return data
 		}, func(t *testing.T, data string) {
-			if got := knows(t, data); got != "older " {
-				t.Errorf("the organizations are %q", got)
+			if got := knows(t, data); got != "older " || folders(t, data) != "nats" {
+				t.Errorf("the organizations are %q, from %s", got, folders(t, data))
 			}
 		}},
 	} {

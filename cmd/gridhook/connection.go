@@ -89,7 +89,7 @@ func (g *globals) orgFlag() string {
 // context.
 func (g *globals) takeEnvironment(cmd *cobra.Command) error {
 	err := takeFlags(cmd, func(name string) string { return g.getenv(config.EnvName(name)) })
-	if err != nil || given(cmd, "admin-url") || given(cmd, "api-url") {
+	if err != nil || given(cmd, "admin-url") || given(cmd, "data") || given(cmd, "api-url") {
 		return err // the context may be of another server, which must not see its key
 	}
 	c, err := g.currentContext()
@@ -100,10 +100,10 @@ func (g *globals) takeEnvironment(cmd *cobra.Command) error {
 	return takeFlags(cmd, func(name string) string { return c[name] })
 }
 
-// takeFlags sets absent connection flags. With --admin-url it leaves --api-url unset, so
-// that the operator's server stays selected.
+// takeFlags sets absent connection flags. With --admin-url or --data it leaves --api-url
+// unset, so that the operator's server stays selected.
 func takeFlags(cmd *cobra.Command, said func(name string) string) error {
-	operator := given(cmd, "admin-url")
+	operator := given(cmd, "admin-url") || given(cmd, "data")
 	for _, name := range connectionFlags {
 		flag, value := cmd.Flags().Lookup(name), said(name)
 		if flag == nil || flag.Changed || value == "" || operator && name == "api-url" {

@@ -107,8 +107,8 @@ func newContextCommand(g *globals) *cobra.Command {
 			}
 		}))
 	cmd.Long = `A context stores the address of a server, the organization and the key. Flags and
-environment variables override the context. If a flag or a variable names the server, the
-command ignores the whole context.
+environment variables override the context. If a flag or a variable names the server, by
+its address or its data folder, the command ignores the whole context.
 
 Contexts are in the file gridhook/contexts.yaml of your configuration folder, or in the
 file that ` + contextsEnv + ` names. Only you can read the file, because it contains keys.`

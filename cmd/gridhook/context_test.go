@@ -54,6 +54,12 @@ func TestContext(t *testing.T) {
 	if got := say("org list --admin-url " + f.URL + " --data " + t.TempDir()); got.code != exitFailure || !strings.Contains(got.err, "operator's key not found") {
 		t.Errorf("another server got the key of the context: exit %d, %s", got.code, got.err)
 	}
+	// Without an address, a data folder is that of the server at the default address.
+	for _, environ := range []string{"GRIDHOOK_API_URL=", "GRIDHOOK_API_URL=" + f.URL} {
+		if got := say("org list --data "+t.TempDir(), environ, "GRIDHOOK_API_KEY=ghk_partner"); got.code != exitFailure || !strings.Contains(got.err, "operator's key not found") {
+			t.Errorf("with a data folder and %s: exit %d, %s", environ, got.code, got.err)
+		}
+	}
 	if got := say("context use partner"); got.code != 0 || got.out != "The current context is partner.\n" {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
 	}

@@ -29,8 +29,12 @@ const (
 const maxResponse = 32 << 20
 
 // defaultHTTP times out a little later than the longest operations of a server: the test
-// of an endpoint and the check of a source.
-var defaultHTTP = &http.Client{Timeout: 80 * time.Second}
+// of an endpoint and the check of a source. It follows no redirect, because net/http would
+// send the key to the new address. No operation redirects.
+var defaultHTTP = &http.Client{
+	Timeout:       80 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 // Client calls one server. It is safe for concurrent use as long as its fields do not
 // change.
@@ -43,7 +47,8 @@ type Client struct {
 	// operation of partners needs it. With an API key, it defaults to the key's own
 	// organization. A channel partner may name a child organization.
 	Organization string
-	// HTTP sends the requests. If nil, the timeout is 80 s.
+	// HTTP sends the requests. If nil, the timeout is 80 s and a redirect is an error. An
+	// http.Client without a CheckRedirect sends the key to the address of a redirect.
 	HTTP *http.Client
 }
 

@@ -254,6 +254,25 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// The key must not reach the address of a redirect.
+func TestClient_Redirects(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s with the key %q", r.Method, r.URL, r.Header.Get("x-ws-api-key"))
+	}))
+	t.Cleanup(other.Close)
+	server := httptest.NewServer(http.RedirectHandler(other.URL+"/moved", http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	c := &client.Client{BaseURL: server.URL, Key: "ghk_1"}
+	_, called := c.GetTrigger(t.Context(), "trg_1")
+	_, streamed := c.Backup(t.Context(), []string{"age1x"})
+	for _, err := range []error{called, streamed} {
+		var refused *client.Error
+		if !errors.As(err, &refused) || refused.Status != http.StatusTemporaryRedirect || !strings.Contains(err.Error(), `redirects to "`+other.URL+`/moved"`) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
 func TestClient_InvalidResponses(t *testing.T) {
 	for name, answer := range map[string]string{"no JSON": "{", "too large": strings.Repeat(" ", 33<<20)} {
 		t.Run(name, func(t *testing.T) {

@@ -58,6 +58,9 @@ func serverError(r *http.Response, body []byte) error {
 			RequestID: r.Header.Get(requestIDHeader),
 			Message:   fmt.Sprintf("%s responded %s, but not like a Gridhook server.", r.Request.URL.Host, r.Status),
 		}
+		if to := r.Header.Get("Location"); r.StatusCode/100 == 3 && to != "" {
+			e.Message = fmt.Sprintf("%s redirects to %q, and redirects are not followed: use the address of the Gridhook server.", r.Request.URL.Host, to)
+		}
 	}
 	e.Status = r.StatusCode
 	return e

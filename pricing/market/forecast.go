@@ -35,7 +35,7 @@ const (
 type model struct {
 	location *time.Location
 	known    bool
-	shape    [2][24]float64 // weekday or weekend, hour of the local day
+	shape    [2][24]float64 // weekday or weekend, hour of the local day; NaN without a price
 	steady   [2][24]float64 // share of the history within a tenth of the shape
 	unusual  float64
 }
@@ -105,9 +105,7 @@ func (m *model) learnShape(hours []hourPrice, end int64) {
 				sum = sums[0][hour] + sums[1][hour]
 				weight = weights[0][hour] + weights[1][hour]
 			}
-			if weight > 0 {
-				m.shape[kind][hour] = sum / weight
-			}
+			m.shape[kind][hour] = sum / weight // NaN for an hour without history
 		}
 	}
 }
@@ -161,7 +159,7 @@ func (s *Series) forecast(unix int64) (Price, bool) {
 	if unix >= s.end() {
 		value += s.model.unusual * math.Exp(-float64(unix-s.end())/fading.Seconds())
 	}
-	return Price{Value: value, Confidence: min(s.model.steady[kind][hour], steadiest), Forecast: true}, true
+	return Price{Value: value, Confidence: min(s.model.steady[kind][hour], steadiest), Forecast: true}, !math.IsNaN(value)
 }
 
 // lastBefore returns the end of the last published interval before an instant.

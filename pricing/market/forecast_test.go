@@ -122,6 +122,27 @@ func TestForecast_Gaps(t *testing.T) {
 	}
 }
 
+// An hour of the day that was never published has no forecast instead of a price of 0.
+func TestForecast_HoursWithoutHistory(t *testing.T) {
+	var prices []float64
+	for i := range 20 * 24 {
+		price := math.NaN()
+		if h := i % 24; h >= 6 && h <= 21 {
+			price = 0.08
+		}
+		prices = append(prices, price)
+	}
+	s := series(t, time.Hour, prices...)
+	for _, s := range []*market.Series{s, s.Typical()} {
+		for at, want := range map[string]bool{"2026-07-25T12:00:00Z": true, "2026-07-25T03:00:00Z": false, "2026-07-10T03:15:00Z": false} {
+			got, ok := s.At(instant(at).Unix())
+			if ok != want || ok && math.Abs(got.Value-0.08) > 1e-9 {
+				t.Errorf("%s: %+v, %v", at, got, ok)
+			}
+		}
+	}
+}
+
 // backtest forecasts a day from many points of a series, and returns the mean error of
 // the model and of the two naive forecasts: yesterday's and last week's prices.
 func backtest(t *testing.T, points []market.Point, location *time.Location) (model, yesterday, lastWeek float64) {

@@ -48,7 +48,7 @@ type Series struct {
 }
 
 // Typical returns the series with a price at every time, for estimates beyond the horizon
-// of a forecast. Published prices are unchanged. Other times have the price of the same
+// of a forecast. Only hours of the local day that were never published have none. Published prices are unchanged. Other times have the price of the same
 // hour and weekday of the nearest published year. Without such a price they have the
 // price of the shape.
 func (s *Series) Typical() *Series {
@@ -166,7 +166,8 @@ const quarterHour = 15 * 60
 // At returns the price of the quarter hour that starts at an instant, given in Unix
 // seconds. The price is published, the mean of the prices published in the quarter hour,
 // or a forecast. At returns false before the start of the series and too far beyond its
-// end. It also returns false if the series is too short for a forecast.
+// end. It also returns false if the series is too short for a forecast, or was never
+// published for that hour of the local day.
 func (s *Series) At(unix int64) (Price, bool) {
 	if unix < s.from && !s.typical {
 		return Price{}, false
@@ -213,5 +214,6 @@ func (s *Series) typically(unix int64) (Price, bool) {
 		return Price{}, false
 	}
 	kind, hour := s.model.slot(unix)
-	return Price{Value: s.model.shape[kind][hour], Confidence: unsure, Forecast: true}, true
+	value := s.model.shape[kind][hour]
+	return Price{Value: value, Confidence: unsure, Forecast: true}, !math.IsNaN(value)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -8,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/storage"
 )
 
 func newSourceCommand(g *globals) *cobra.Command {
@@ -46,7 +51,7 @@ func newSourceCommand(g *globals) *cobra.Command {
 			use: "resume SOURCE", path: "{id}/update", short: "Resume a paused source, which fetches at once", example: fmt.Sprintf(example, "resume"), prepare: setEnabled(true), done: "{id} is resumed.",
 		}),
 		checked.command(operation{
-			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"),
+			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"), after: sourceChecked,
 			fields: "outcome:outcome, error:error, requests:requests, new prices:added, changed prices:changed, changed events:events, changes the plan:tariff, took:seconds:s",
 		}),
 		r.remove("Delete a source; what it has stored stays", fmt.Sprintf(example, "delete")),
@@ -103,6 +108,16 @@ func runLog(w io.Writer, r record) {
 func checkedPrices(w io.Writer, r record) {
 	printBelow(w, r["prices"], "NODE:node, MARKET:market, MINUTES:stepMinutes, PRICES:prices, FROM:startTime, TO:endTime, LOWEST $/kWh:lowest, HIGHEST $/kWh:highest")
 	printBelow(w, r["alerts"], "ALERT:name, FROM:from, TO:to")
+}
+
+// sourceChecked returns an error if the fetch failed, with the response.
+func sourceChecked(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
+	var check events.SourceCheck
+	err := json.Unmarshal(response, &check)
+	if err == nil && check.Outcome == storage.SourceFailed {
+		err = fmt.Errorf("%w: the fetch of the source failed", errPartly)
+	}
+	return response, err
 }
 
 // printBelow prints a list of objects as a table after an empty line. It prints nothing

@@ -59,3 +59,15 @@ func TestSource(t *testing.T) {
 		})
 	}
 }
+
+// A check whose fetch failed shows the reason and exits with 1.
+func TestSource_CheckFails(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/sources/np15/check", ok(`{"at":"2026-07-01T00:00:00.000Z","outcome":"FAILED","error":"GET x.example: 503 Service Unavailable","requests":1,"prices":[],"alerts":[]}`))
+	for _, args := range []string{"source check np15", "source check np15 --json"} {
+		got := run(t, f, "", strings.Fields(args))
+		if got.code != exitFailure || !strings.Contains(got.out, "503 Service Unavailable") || !strings.Contains(got.err, "the fetch of the source failed") {
+			t.Errorf("%s: exit %d, %s\nit shows\n%s", args, got.code, got.err, got.out)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -194,11 +193,16 @@ func backupPath(to string, now time.Time) (path string, folder bool) {
 
 // deleteOldBackups deletes all but the newest backups of a folder and returns their paths.
 func deleteOldBackups(folder string, keep int) ([]string, error) {
-	all, err := filepath.Glob(filepath.Join(folder, backupGlob))
+	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
 		return nil, fmt.Errorf("list the backups of %s: %w", folder, err)
 	}
-	slices.Sort(all)
+	var all []string
+	for _, e := range entries {
+		if backed, _ := filepath.Match(backupGlob, e.Name()); backed {
+			all = append(all, filepath.Join(folder, e.Name()))
+		}
+	}
 	old := all[:max(0, len(all)-keep)]
 	for _, path := range old {
 		if err := os.Remove(path); err != nil {

@@ -9,7 +9,10 @@ import (
 )
 
 func TestBackupFolder(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "backups [eu]")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(dir, "one.backup")
 	if path, folder := backupPath(file, time.Now()); path != file || folder {
 		t.Errorf("a file gives %s, folder %t", path, folder)
@@ -31,7 +34,11 @@ func TestBackupFolder(t *testing.T) {
 	if err != nil || !slices.Equal(deleted, want[:3]) {
 		t.Fatalf("deleted %v, %v; want %v", deleted, err, want[:3])
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	entries, err := os.ReadDir(dir)
+	var left []string
+	for _, e := range entries {
+		left = append(left, filepath.Join(dir, e.Name()))
+	}
 	if err != nil || !slices.Equal(left, append(want[3:], file)) {
 		t.Errorf("remaining files %v, %v", left, err)
 	}

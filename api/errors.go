@@ -16,6 +16,7 @@ import (
 func explainError(err error) *rest.Problem {
 	var (
 		unpriceable *signals.Unpriceable
+		unusable    *signals.HomeError
 		transition  *storage.TransitionError
 		limit       *storage.LimitError
 		quota       *events.QuotaError
@@ -25,6 +26,8 @@ func explainError(err error) *rest.Problem {
 	switch {
 	case errors.As(err, &unpriceable):
 		return rest.Validation([]storage.FieldError{{Field: unpriceable.Field, Message: unpriceable.Reason}})
+	case errors.As(err, &unusable): // a fault of the server, so that the log has the cause
+		return rest.NewProblem(rest.CodeInternal, "The home cannot be priced: "+unusable.Reason+".", "Send the data again that the message names. If the error persists, report the request_id.")
 	case errors.As(err, &transition):
 		message := transition.Error()
 		return rest.NewProblem(rest.CodeConflict, strings.ToUpper(message[:1])+message[1:]+".", "Get the onboarding's status, and send an operation that it allows.")

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // stageOfSignals creates an organization with a home on a plan of two prices.
@@ -52,6 +54,16 @@ func (e *env) counted(lines ...string) string {
 	e.t.Helper()
 	o := e.importLines(strings.Join(lines, "\n")).ok(e.t)
 	return fmt.Sprint(o["created"], o["updated"], o["unchanged"], o["failed"])
+}
+
+// The response names the stored data of which the home cannot be priced.
+func TestSignal_UnusableHome(t *testing.T) {
+	e, key := stageOfSignals(t)
+	storagetest.Put(t, e.store, &storage.Solar{HomeID: "h", Base: storage.Base{OrganizationID: "acme"}}) // without a size
+	a := e.ask(key, "/v1/homes/h/price_signal", `{}`).expect(t, 500, rest.CodeInternal)
+	if message, _ := a.object(t)["message"].(string); message != "The home cannot be priced: the home's solar cannot be used: correct its size, array or assumed use of energy." {
+		t.Errorf("the message is %q", message)
+	}
 }
 
 func TestSignal_Explanation(t *testing.T) {

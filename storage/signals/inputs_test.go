@@ -103,6 +103,21 @@ func TestSignal_SolarWeighsExport(t *testing.T) {
 	}
 }
 
+func TestSignal_ExtremeSolar(t *testing.T) {
+	s := newStore()
+	tiny := math.SmallestNonzeroFloat64
+	storagetest.Put(t, s, plan("flat", flat), home("sunny", "flat", inChicago))
+	b := signals.NewPricer(10)
+	for _, tt := range []struct{ size, use, want float64 }{
+		{tiny, 900, 0.2}, {tiny, 1e6, 0.2}, {8, tiny, 0.05}, {1000, tiny, 0.05},
+	} {
+		storagetest.Put(t, s, &storage.Solar{HomeID: "sunny", SizeKw: tt.size, Base: org}, &storage.Usage{HomeID: "sunny", AssumedMonthlyKwh: &tt.use, Base: org})
+		if got := signal(t, b, s, "sunny").Price[at(18)]; math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("with %v kW and %v kWh a month a kWh is worth %v at noon, want %v", tt.size, tt.use, got, tt.want)
+		}
+	}
+}
+
 func TestSignal_SimilarHomesShareCurve(t *testing.T) {
 	s := newStore()
 	neighbor := func(h *storage.Home) { h.Zipcode = "60657" }

@@ -80,6 +80,10 @@ const (
 	sizeStep    = 0.02 // of the logarithm: 2 percent
 )
 
+// maxLogSize bounds the logarithm of a size. A system beyond it exports never or always
+// while the sun shines, as the system at the bound does.
+const maxLogSize = 20.0
+
 // rounded returns the nearest multiple of a step.
 func rounded(v, step float64) float64 { return math.Round(v/step) * step }
 
@@ -87,9 +91,13 @@ func newChanceKey(at place, s *system, annualKWh float64, timezone string) chanc
 	if annualKWh == 0 {
 		annualKWh = solar.TypicalAnnualKWh
 	}
+	size := math.Log(s.SizeKw) - math.Log(annualKWh) // the quotient would underflow
+	if s.SizeKw > 0 {
+		size = min(max(size, -maxLogSize), maxLogSize)
+	}
 	return chanceKey{
 		climate: at.climate, lat: at.lat, lon: at.lon, array: nearestArray(s.Array()), timezone: timezone,
-		size: int(math.Round(math.Log(s.SizeKw/annualKWh) / sizeStep)),
+		size: int(math.Round(size / sizeStep)),
 	}
 }
 

@@ -127,6 +127,24 @@ func TestEstimate_OwnSettingsOutsideSchedule(t *testing.T) {
 	}
 }
 
+// Auxiliary heat holds the lowest heating setpoint, also one of exactly 0 C.
+func TestEstimate_FreezingSetpoint(t *testing.T) {
+	in := home(t, cities[5], flatRate)
+	in.Request = savings.Request{Type: savings.Monthly, Start: savings.Start{Month: ptr(1)}}
+	baseline := func(lowest float64) float64 {
+		set := func(heat float64) savings.Settings {
+			return savings.Settings{Mode: savings.Heat, Min: lowest, Heat: heat, Cool: 25, Max: 30}
+		}
+		in.Devices[0].Schedule = &savings.Schedule{Units: savings.Celsius, Enabled: true, Default: set(lowest), Blocks: []savings.Block{
+			{StartMinute: 480, EndMinute: 1200, Days: []int{0, 1, 2, 3, 4, 5, 6}, Settings: set(20)},
+		}}
+		return estimate(t, in).BaselineCost
+	}
+	if at, above := baseline(0), baseline(0.01); math.Abs(at-above) > 0.01*above {
+		t.Errorf("$%v at 0 C, $%v at 0.01 C", at, above)
+	}
+}
+
 // TestEstimate_PublishedRange checks the range of the published results in
 // docs/savings.md, 6 to 31 % of the cost of heating and cooling, and the documented
 // exceptions.

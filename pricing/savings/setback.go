@@ -30,7 +30,7 @@ func newSetback(d *Device, r *Request) (held, followed *timetable) {
 	if schedule == nil || !schedule.Enabled {
 		schedule = usualSchedule(d)
 	}
-	followed, held = &timetable{}, &timetable{}
+	followed, held = emptyTimetable(), emptyTimetable()
 	followed.follow(schedule, r.Mode)
 	followed.addOwn(d.Settings.celsius(d.Units), r.Mode)
 	if r.setsTemperature() {

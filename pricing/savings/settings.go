@@ -1,6 +1,9 @@
 package savings
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // celsius converts a temperature of the unit to Celsius.
 func (u Units) celsius(t float64) float64 {
@@ -55,11 +58,13 @@ const quartersADay = 96
 // timetable holds the settings of every moment, in Celsius.
 type timetable struct {
 	settings []Settings
-	lowest   float64                         // lowest heating setpoint
+	lowest   float64                         // lowest heating setpoint, +Inf without heating
 	own      uint16                          // index of the device's own settings; unused if the schedule is always in force
 	week     [daysAWeek][quartersADay]uint16 // indexes of the schedule's settings by local weekday and quarter hour
 	weeks    [weeksAYear]bool                // weeks with the schedule in force
 }
+
+func emptyTimetable() *timetable { return &timetable{lowest: math.Inf(1)} }
 
 // newTimetable returns the device's settings under the request.
 func newTimetable(d *Device, r *Request) *timetable {
@@ -67,7 +72,7 @@ func newTimetable(d *Device, r *Request) *timetable {
 	if r.setsTemperature() {
 		own = r.settings(own)
 	}
-	t := &timetable{}
+	t := emptyTimetable()
 	if !r.setsTemperature() {
 		t.follow(d.Schedule, r.Mode)
 	}
@@ -128,8 +133,8 @@ func (t *timetable) add(s Settings, mode *Mode) uint16 {
 		s.Mode = *mode
 	}
 	s = s.apart()
-	if s.Mode.heats() && (t.lowest == 0 || s.Heat < t.lowest) {
-		t.lowest = s.Heat
+	if s.Mode.heats() {
+		t.lowest = min(t.lowest, s.Heat)
 	}
 	t.settings = append(t.settings, s)
 	return uint16(len(t.settings) - 1) //nolint:gosec // one for each block of a schedule

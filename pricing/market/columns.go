@@ -21,7 +21,13 @@ type reader struct {
 	options ReadOptions
 	groups  map[group][]Point
 	order   []group
-	local   map[string]bool // local times so far, by node and text
+	local   map[localTime]bool // local times so far
+}
+
+// localTime is a local time of a series.
+type localTime struct {
+	group group
+	text  string
 }
 
 // The names of columns, in order of preference.
@@ -54,13 +60,13 @@ func (r *reader) take(row row) (field string, err error) {
 	if err != nil {
 		return field, err
 	}
-	start, field, err := r.start(row)
-	if err != nil {
-		return field, err
-	}
 	g := group{node: cmp.Or(row.first(nodeColumns), r.options.Node)}
 	if g.kind, err = row.kind(kind, r.options.Kind); err != nil {
 		return "market", err
+	}
+	start, field, err := r.start(row, g)
+	if err != nil {
+		return field, err
 	}
 	if err := CheckUnit(g.kind, row.fields["unit"]); err != nil {
 		return "unit", err
@@ -164,7 +170,7 @@ func (w row) kind(implied, fallback Kind) (Kind, error) {
 }
 
 // start returns the start of a row's interval.
-func (r *reader) start(w row) (t time.Time, field string, err error) {
+func (r *reader) start(w row, g group) (t time.Time, field string, err error) {
 	if millis := w.fields["millisutc"]; millis != "" {
 		n, err := strconv.ParseInt(millis, 10, 64)
 		if err != nil {
@@ -178,7 +184,7 @@ func (r *reader) start(w row) (t time.Time, field string, err error) {
 	}
 	for _, name := range startColumns {
 		if v := w.fields[name]; v != "" {
-			t, err = r.parseTime(w, name, v)
+			t, err = r.parseTime(g, name, v)
 			if r.options.Ending {
 				t = t.Add(-r.options.Step)
 			}
@@ -201,7 +207,7 @@ func IsUTC(column string) bool {
 
 // parseTime parses a time of a column, or Unix seconds or milliseconds. A time without an
 // offset is UTC, unless the options and the name of the column say otherwise.
-func (r *reader) parseTime(w row, column, s string) (time.Time, error) {
+func (r *reader) parseTime(g group, column, s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && len(s) == 10 {
 		return time.Unix(n, 0).UTC(), nil
 	} else if err == nil && len(s) == 13 {
@@ -213,7 +219,7 @@ func (r *reader) parseTime(w row, column, s string) (time.Time, error) {
 			continue
 		}
 		if r.options.Local && !IsUTC(column) && r.options.Location != nil && !strings.Contains(layout, "Z07") {
-			return r.parseLocal(w.first(nodeColumns)+" "+s, t)
+			return r.parseLocal(localTime{g, s}, t)
 		}
 		return t.UTC(), nil
 	}
@@ -222,7 +228,7 @@ func (r *reader) parseTime(w row, column, s string) (time.Time, error) {
 
 // parseLocal returns the instant of a local time. The key identifies the time, so that the
 // second of two equal local times is the later one.
-func (r *reader) parseLocal(key string, clock time.Time) (time.Time, error) {
+func (r *reader) parseLocal(key localTime, clock time.Time) (time.Time, error) {
 	named := func(t time.Time) bool { return t.Hour() == clock.Hour() && t.Day() == clock.Day() }
 	t := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, r.options.Location)
 	if !named(t) {

@@ -86,7 +86,7 @@ func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, 
 
 // read reads rows, and adds to the lines with errors.
 func read(rows []row, bad []LineError, o ReadOptions) ([]*Series, []LineError, error) {
-	r := reader{options: o, groups: map[group][]Point{}, local: map[string]bool{}}
+	r := reader{options: o, groups: map[group][]Point{}, local: map[localTime]bool{}}
 	for _, row := range rows {
 		if field, err := r.take(row); err != nil {
 			bad = append(bad, LineError{Line: row.line, Field: field, Reason: err.Error()})

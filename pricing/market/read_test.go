@@ -168,6 +168,29 @@ func TestReadRows_Times(t *testing.T) {
 	}
 }
 
+// Each market of a node has its own two hours of one name when the clocks go back.
+func TestReadRows_RepeatedHourByMarket(t *testing.T) {
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, start := range []string{"11/01/2026 00:00", "11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"} {
+		for _, kind := range []string{"DAY_AHEAD", "REAL_TIME"} {
+			rows = append(rows, map[string]string{"start": start, "node": "A", "market": kind, "priceusdkwh": "1"})
+		}
+	}
+	all, bad, err := market.ReadRows(rows, market.ReadOptions{Location: newYork, Local: true, Step: time.Hour})
+	if err != nil || len(bad) > 0 || len(all) != 2 {
+		t.Fatalf("%d series, %v, %v", len(all), bad, err)
+	}
+	for _, s := range all {
+		if n := len(s.Points()); n != 4 {
+			t.Errorf("%s has %d prices, want 4: %v", s.Kind, n, s.Points())
+		}
+	}
+}
+
 func TestRead_ValidLines(t *testing.T) {
 	file := "start,node,price,unit\n2026-07-01T00:00:00Z,A,30,$/MWh\nnonsense,A,30,$/MWh\n2026-07-01T01:00:00Z,A,cheap,$/MWh\n" +
 		"2026-07-01T01:00:00Z,A,30\n2026-07-01T01:00:00Z,A,30,EUR\n2026-07-01T02:00:00Z,B,30,\n2026-07-01T03:00:00Z,B,30,$/kWh\n"

@@ -48,7 +48,8 @@ type Series struct {
 }
 
 // Typical returns the series with a price at every time, for estimates beyond the horizon
-// of a forecast. Only hours of the local day that were never published have none. Published prices are unchanged. Other times have the price of the same
+// of a forecast. Only hours of the local day that were never published have none.
+// Published prices are unchanged. Other times have the price of the same
 // hour and weekday of the nearest published year. Without such a price they have the
 // price of the shape.
 func (s *Series) Typical() *Series {

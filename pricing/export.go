@@ -13,7 +13,7 @@ type CompensationType string
 
 // The values of CompensationType.
 const (
-	NetMetering CompensationType = "NET_METERING" // credited at the import price, except its uncredited part
+	NetMetering CompensationType = "NET_METERING" // credited at the import price, usually without its uncredited part
 	NetBilling  CompensationType = "NET_BILLING"  // paid at the tariff's sell rate, or at hourly avoided-cost values
 	FeedIn      CompensationType = "FEED_IN"      // all generation is sold at the sell rate
 	Wholesale   CompensationType = "WHOLESALE"    // paid at the market price
@@ -52,6 +52,9 @@ type Regime struct {
 	Metering CompensationType `json:"metering,omitempty" doc:"NET_METERING or NET_BILLING. Absent if the regime is neither, or unknown." example:"NET_METERING"`
 	Source   string           `json:"source,omitempty" doc:"The statute or order." example:"CPUC Decision 16-01-044"`
 	Until    string           `json:"until,omitempty" doc:"How long a home stays in the regime." example:"20 years from connection"`
+	// CreditsAll marks net metering that credits the whole import price, with the charges
+	// that a tariff excludes from the credit.
+	CreditsAll bool `json:"-"`
 	// Ends is the last day on which the regime surely holds for the home; zero means no
 	// known end.
 	Ends Date `json:"-"`
@@ -79,6 +82,9 @@ func (s *Solar) settlement(day Date) CompensationType {
 	}
 	return s.Regime.On(day).Metering
 }
+
+// creditsAll reports whether the home's regime credits the whole import price on a day.
+func (s *Solar) creditsAll(day Date) bool { return s != nil && s.Regime.On(day).CreditsAll }
 
 // exportRule returns the compensation under a settlement and its description. It applies
 // the tariff's rules for distributed generation in the vocabulary of the rate database's

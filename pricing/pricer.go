@@ -81,6 +81,9 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
 	c.row = v.row(c.day)
 	c.adders = v.addersOn(s.Day)
+	if p.in.Solar.creditsAll(c.day.date) {
+		c.adders.uncredited = 0
+	}
 	c.compensation = v.compensationFor(p.in, c.day.date)
 	c.doubtful = c.inDoubt()
 	c.market = v.Passthrough != nil || c.compensation.Type == Wholesale

@@ -48,6 +48,25 @@ func TestNonBypassable_NotCredited(t *testing.T) {
 	}
 }
 
+// A regime that credits the whole price also credits the non-bypassable part, until it ends.
+func TestNonBypassable_RegimeCreditsAll(t *testing.T) {
+	tariff := flat(0.3).With("nonbypassable", 0.0162).Parse(t)
+	regime := pricing.Regime{Name: "NEM 1.0", Metering: pricing.NetMetering, Source: "Order 1", CreditsAll: true}
+	in := pricing.Input{Tariff: tariff, Location: time.UTC, Solar: &pricing.Solar{Regime: regime}}
+	w := window("2026-01-01T00:00:00Z", "2026-01-01T00:15:00Z")
+	if c := price(t, in, w); c.Export[0] != 0.3 {
+		t.Errorf("export %v, want 0.3", c.Export[0])
+	}
+	if reasons, err := pricing.Explain(in, w); err != nil || len(reasons[0].Export) != 1 {
+		t.Errorf("the export price is explained by %+v, %v", reasons, err)
+	}
+	in.Tariff = flat(0.3).With("dgrules", "Net Metering").With("nonbypassable", 0.0162).Parse(t)
+	in.Solar.Regime.Ends = pricing.Date{Year: 2025, Month: time.December, Day: 31}
+	if c := price(t, in, w); c.Export[0] != 0.2838 {
+		t.Errorf("after the regime's end: export %v, want 0.2838", c.Export[0])
+	}
+}
+
 func TestConfidence_Source(t *testing.T) {
 	months := make([]any, 12)
 	for i := range months {

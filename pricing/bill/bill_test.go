@@ -201,6 +201,15 @@ func TestNonBypassable_EveryImport(t *testing.T) {
 	if want := 0.3*14 + 0.02*8; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v", b.Total, want)
 	}
+	day := hours(1, always(1), noon)
+	request := bill.Request{Load: day.Load, Generated: day.Solar, Start: "2026-04-01", StepMinutes: 60}
+	for creditsAll, want := range map[bool]float64{false: 0.3*14 + 0.02*8, true: 0.3 * 14} {
+		regime := pricing.Regime{Name: "NEM", Metering: pricing.NetMetering, Source: "Order 1", CreditsAll: creditsAll}
+		home := bill.Home{Location: time.UTC, Solar: &bill.Solar{Solar: pricing.Solar{Regime: regime}}}
+		if b, err := bill.ForHome(home, bill.Terms{Tariff: tariff}, request); err != nil || !near(b.Total, want) {
+			t.Errorf("regime that credits all %v: %+v, %v; want $%v", creditsAll, b, err, want)
+		}
+	}
 }
 
 func TestSettlement_Yearly(t *testing.T) {

@@ -184,6 +184,9 @@ func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
 // energy.
 func (t *Terms) uncredited(m *monthOfSteps) float64 {
 	return sum(m, func(d *dayOfSteps, s step) float64 {
+		if t.Regime.On(d.date).CreditsAll {
+			return 0
+		}
 		return sent(s) * d.rates.Uncredited * (1 + d.rates.Tax)
 	})
 }

@@ -47,7 +47,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 		return nil, err
 	}
 	if h.Solar != nil {
-		rate.SolarKW = h.Solar.SizeKw
+		rate.SolarKW, rate.Regime = h.Solar.SizeKw, h.Solar.Regime
 	}
 	b, caveats, err := h.calculate(&m, rate, &r)
 	if err != nil {

@@ -74,6 +74,8 @@ type Terms struct {
 	// charge if it has a unit.
 	Fixed, Minimum pricing.Charge
 
+	// Regime is the home's solar regime. Net metering under it may credit the whole price.
+	Regime pricing.Regime
 	// Metering defaults to NetMetering. The default of Rollover depends on Metering.
 	Metering Metering
 	Rollover Rollover

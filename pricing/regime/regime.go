@@ -25,9 +25,9 @@ const (
 
 // rules are in no particular order, as at most one applies to an application.
 var rules = []rule{
-	{"CA", []int{14328}, "", "2016-12-14", pricing.Regime{Name: "NEM 1.0", Metering: metered, Source: "CPUC Decision 14-03-041", Until: twenty}},
-	{"CA", []int{16609}, "", "2016-06-28", pricing.Regime{Name: "NEM 1.0", Metering: metered, Source: "CPUC Decision 14-03-041", Until: twenty}},
-	{"CA", []int{17609}, "", "2017-06-30", pricing.Regime{Name: "NEM 1.0", Metering: metered, Source: "CPUC Decision 14-03-041", Until: twenty}},
+	{"CA", []int{14328}, "", "2016-12-14", pricing.Regime{Name: "NEM 1.0", Metering: metered, CreditsAll: true, Source: "CPUC Decision 14-03-041", Until: twenty}},
+	{"CA", []int{16609}, "", "2016-06-28", pricing.Regime{Name: "NEM 1.0", Metering: metered, CreditsAll: true, Source: "CPUC Decision 14-03-041", Until: twenty}},
+	{"CA", []int{17609}, "", "2017-06-30", pricing.Regime{Name: "NEM 1.0", Metering: metered, CreditsAll: true, Source: "CPUC Decision 14-03-041", Until: twenty}},
 	{"CA", []int{14328}, "2016-12-15", "2023-04-14", pricing.Regime{Name: "NEM 2.0", Metering: metered, Source: "CPUC Decision 16-01-044", Until: twenty}},
 	{"CA", []int{16609}, "2016-06-29", "2023-04-14", pricing.Regime{Name: "NEM 2.0", Metering: metered, Source: "CPUC Decision 16-01-044", Until: twenty}},
 	{"CA", []int{17609}, "2017-07-01", "2023-04-14", pricing.Regime{Name: "NEM 2.0", Metering: metered, Source: "CPUC Decision 16-01-044", Until: twenty}},

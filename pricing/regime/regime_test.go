@@ -55,5 +55,8 @@ func TestOf_ApplicationDates(t *testing.T) {
 		if got.Name != tt.want || (got.Name == "unknown") != (got.Source == "") {
 			t.Errorf("%s %d, applied %q, connected %d: %+v, want %s", tt.state, tt.utility, tt.applied, tt.year, got, tt.want)
 		}
+		if got.CreditsAll != (tt.want == "NEM 1.0") {
+			t.Errorf("%s credits the whole price: %v", got.Name, got.CreditsAll)
+		}
 	}
 }

@@ -121,14 +121,12 @@ func sheetSum(t *testing.T, version *pricing.Tariff, season, period string, dail
 
 // Under net metering, California's non-bypassable charges are not credited. The sheets of
 // 2026 print their sum.
-func TestPGE_NonBypassable(t *testing.T) {
-	sum := 0.0
-	for _, r := range parse(t, "pge-e-elec").Riders() {
-		if r.Uncredited {
-			sum += r.Rate
+func TestPlans_NonBypassable(t *testing.T) {
+	for id, want := range map[string]string{"pge-e-elec": "0.01621", "sce-tou-d-prime": "0.01398", "sdge-ev-tou-5": "0.02099"} {
+		tariff := parse(t, id)
+		day := tariff.AnyDay(tariff.Info().EffectiveFrom)
+		if got := fmt.Sprintf("%.5f", day.Uncredited); got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
 		}
-	}
-	if fmt.Sprintf("%.5f", sum) != "0.01621" {
-		t.Errorf("got %v, want 0.01621", sum)
 	}
 }

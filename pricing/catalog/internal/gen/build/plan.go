@@ -27,6 +27,8 @@ type Plan struct {
 	ExportRules  string
 	ExportValues string
 	Riders       []pricing.Rider
+	// NonBypassable is the part of every rate that net metering does not credit, $/kWh.
+	NonBypassable float64
 	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
 	// to it.
 	Baseline []float64

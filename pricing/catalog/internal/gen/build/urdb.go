@@ -24,15 +24,16 @@ type urdbRate struct {
 	EnergyWeekdaySchedule [12][]int    `json:"energyweekdayschedule"`
 	EnergyWeekendSchedule [12][]int    `json:"energyweekendschedule"`
 
-	Holidays     []string    `json:"holidays,omitempty"`
-	Observed     string      `json:"holidaysobserved,omitempty"`
-	ExportValues string      `json:"exportvalues,omitempty"`
-	Riders       []urdbRider `json:"riders,omitempty"`
-	Baseline     []float64   `json:"baseline,omitempty"`
-	Confidence   []float64   `json:"confidence,omitempty"`
-	Caveat       string      `json:"caveat,omitempty"`
-	SourceDate   string      `json:"sourcedate,omitempty"`
-	Newer        string      `json:"newer,omitempty"`
+	Holidays      []string    `json:"holidays,omitempty"`
+	Observed      string      `json:"holidaysobserved,omitempty"`
+	ExportValues  string      `json:"exportvalues,omitempty"`
+	Riders        []urdbRider `json:"riders,omitempty"`
+	NonBypassable float64     `json:"nonbypassable,omitempty"`
+	Baseline      []float64   `json:"baseline,omitempty"`
+	Confidence    []float64   `json:"confidence,omitempty"`
+	Caveat        string      `json:"caveat,omitempty"`
+	SourceDate    string      `json:"sourcedate,omitempty"`
+	Newer         string      `json:"newer,omitempty"`
 }
 
 type urdbTier struct {
@@ -78,6 +79,7 @@ func (p Plan) urdb() urdbRate {
 		Holidays:              p.Holidays,
 		Observed:              p.Observed,
 		ExportValues:          p.ExportValues,
+		NonBypassable:         p.NonBypassable,
 		Baseline:              p.Baseline,
 		Confidence:            p.Confidence,
 		Caveat:                p.Caveat,

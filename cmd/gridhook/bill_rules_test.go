@@ -53,7 +53,7 @@ func TestBill_Rules(t *testing.T) {
 		"credits last a month":         {[]string{"--credit-expiry", "1"}, 20 + 40},
 		"minimum a month":              {[]string{"--minimum-charge", "25"}, 25 + 10 + 40},
 		"minimum a day":                {[]string{"--minimum-charge", "1", "--minimum-charge-unit", "day"}, 31 + 10 + 40},
-		"minimum a year":               {[]string{"--minimum-charge", "100", "--minimum-charge-unit", "year"}, 100},
+		"minimum a year":               {[]string{"--minimum-charge", "730", "--minimum-charge-unit", "year"}, 730 * 59 / 365},
 		"grid fee":                     {[]string{"--grid-fee", "4"}, 20 + 40 + 8},
 		"net billing, the last wins":   {[]string{"--metering", "net-billing"}, 20 + 60 - 5},
 		"feed-in at a rate of its own": {[]string{"--metering", "feed-in", "--feed-in-rate", "0.1"}, 20 + 60 - 10},

@@ -15,7 +15,7 @@ var probeHours = [4]int{0, 5, 11, 17}
 // earlier months. The surplus of each period goes to the bank.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	last := &m.seen[len(m.seen)-1]
-	ladders := t.ladders(last, m.days)
+	ladders := t.ladders(last, m)
 	use := make([]float64, len(ladders))
 	for i := range m.seen {
 		for _, s := range m.seen[i].steps {

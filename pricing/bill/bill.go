@@ -77,7 +77,9 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 		}
 		info := months[i].seen[0].rates.Info
 		b.Months = append(b.Months, t.month(&months[i], info, m.SendsOut(), kwh))
-		minimums = append(minimums, info.MinimumCharge)
+		least := info.MinimumCharge
+		least.Amount = charged(least, &months[i])
+		minimums = append(minimums, least)
 	}
 	t.chargeDemand(b, months, m.Step)
 	t.settle(b, minimums)
@@ -89,7 +91,7 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 
 // month calculates the charges of one month, before credits roll over.
 func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank *bank) Month {
-	month := Month{Start: m.start, Days: m.days, Fixed: monthly(info.FixedCharge, m)}
+	month := Month{Start: m.start, Days: m.days, Fixed: charged(info.FixedCharge, m)}
 	for i := range m.seen {
 		for _, s := range m.seen[i].steps {
 			month.UsedKWh += s.load
@@ -118,8 +120,8 @@ func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank
 	return month
 }
 
-// monthly returns the amount of a charge for the metered days of a month.
-func monthly(c pricing.Charge, m *monthOfSteps) float64 {
+// charged returns the amount of a charge for the metered days of a month.
+func charged(c pricing.Charge, m *monthOfSteps) float64 {
 	const daysAYear = 365
 	switch unit := strings.ToLower(strings.TrimPrefix(c.Unit, "$")); unit {
 	case "/day":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -107,10 +108,45 @@ func TestTiers_BillingMonth(t *testing.T) {
 	if len(b.Months) != 2 || b.Months[0].Start.String() != "2026-03-16" || b.Months[0].Days != 31 || b.Months[1].Days != 30 {
 		t.Fatalf("got %+v", b.Months)
 	}
-	for _, m := range b.Months {
-		if want := 0.1*100 + 0.2*260; !near(m.Energy, want) {
+	for _, m := range b.Months { // 15 days of each month are metered
+		bound := 100 * 15 / float64(m.Days)
+		if want := 0.1*bound + 0.2*(360-bound); !near(m.Energy, want) {
 			t.Errorf("from %v: $%v, want $%v", m.Start, m.Energy, want)
 		}
+	}
+}
+
+// A year's bill does not depend on the billing day: the two ends of a year share the tiers and
+// the minimum of one month.
+func TestCalculate_BillingDay(t *testing.T) {
+	year := bill.Meter{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC, Load: slices.Repeat([]float64{1.2}, 365*24)}
+	idle := year
+	idle.Load = make([]float64, len(year.Load))
+	rate := func(charges fields) *pricing.Tariff {
+		charges["energyratestructure"] = []any{[]any{fields{"rate": 0.1, "max": 300}, fields{"rate": 0.4}}}
+		return parse(t, charges)
+	}
+	for _, tt := range []struct {
+		name    string
+		charges fields
+		meter   bill.Meter
+		want    float64
+	}{
+		{"tiers", fields{}, year, 12*300*0.1 + (8760*1.2-12*300)*0.4},
+		{"monthly minimum", fields{"mincharge": 31}, idle, 12 * 31},
+		{"daily minimum", fields{"mincharge": 1, "minchargeunits": "$/day"}, idle, 365},
+		{"yearly minimum", fields{"mincharge": 120, "minchargeunits": "$/year"}, idle, 120},
+	} {
+		for _, day := range []int{1, 2, 12, 28} {
+			b := calculate(t, tt.meter, bill.Terms{Tariff: rate(tt.charges), Usage: pricing.Usage{BillingDay: day}})
+			if !near(b.Total, tt.want) {
+				t.Errorf("%s, billing day %d: $%v, want $%v", tt.name, day, b.Total, tt.want)
+			}
+		}
+	}
+	idle.Load = make([]float64, 2*len(year.Load))
+	if b := calculate(t, idle, bill.Terms{Tariff: rate(fields{"mincharge": 120, "minchargeunits": "$/year"})}); !near(b.Total, 240) {
+		t.Errorf("the yearly minimum of two years: $%v, want $240", b.Total)
 	}
 }
 
@@ -148,7 +184,9 @@ func TestCalculate_ChargesAndRiders(t *testing.T) {
 		{"monthly minimum", nil, fields{"mincharge": 150, "minchargeunits": "$/month"}, 30, 150 - energy},
 		{"minimum that is met", nil, fields{"mincharge": 100}, 30, 0},
 		{"daily minimum", nil, fields{"mincharge": 5, "minchargeunits": "$/day"}, 30, 150 - energy},
-		{"yearly minimum", nil, fields{"mincharge": 200, "minchargeunits": "$/year"}, 30, 200 - energy},
+		{"part of a month's minimum", nil, fields{"mincharge": 150, "minchargeunits": "$/month"}, 3, 15 - energy/10},
+		{"daily minimum of some days", nil, fields{"mincharge": 5, "minchargeunits": "$/day"}, 3, 15 - energy/10},
+		{"part of a year's minimum", nil, fields{"mincharge": 1825, "minchargeunits": "$/year"}, 30, 150 - energy},
 	} {
 		all := fields{}
 		for _, part := range []fields{base, tt.fixed, tt.minimum} {
@@ -166,7 +204,10 @@ func TestCalculate_ChargesAndRiders(t *testing.T) {
 // TestMetering_Credits prices one day: 24 kWh used, 10 generated around noon, 8 of
 // them exported.
 func TestMetering_Credits(t *testing.T) {
-	tariff := parse(t, twoPeriods())
+	tariff := parse(t, fields{
+		"energyratestructure":   []any{[]any{fields{"rate": 0.1, "sell": 0.03}}, []any{fields{"rate": 0.3, "sell": 0.07}}},
+		"energyweekdayschedule": schedule(),
+	})
 	day := hours(1, always(1), noon)
 	exports := make([]float64, 24)
 	exports[12] = 0.5
@@ -307,14 +348,14 @@ func TestSignal_MarginalBill(t *testing.T) {
 	usage := pricing.Usage{DailyKWh: 24, BillingDay: 11}
 	random := rand.New(rand.NewPCG(5, 6))
 	start := time.Date(2026, time.January, 11, 0, 0, 0, 0, location)
-	meter := bill.Meter{Start: start.UTC(), Step: time.Hour, Location: location, Load: make([]float64, 24*30)}
+	meter := bill.Meter{Start: start.UTC(), Step: time.Hour, Location: location, Load: make([]float64, 24*31)}
 	for i := range meter.Load {
 		meter.Load[i] = 1
 	}
 	terms := bill.Terms{Tariff: tariff, Usage: usage}
 	plain := calculate(t, meter, terms).Energy
 	curve, err := pricing.Price(pricing.Input{Tariff: tariff, Location: location, Usage: usage},
-		pricing.Window{Start: start.UTC(), End: start.UTC().AddDate(0, 0, 30)})
+		pricing.Window{Start: start.UTC(), End: start.UTC().AddDate(0, 0, 31)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,8 +365,8 @@ func TestSignal_MarginalBill(t *testing.T) {
 	for range 40 {
 		hour := 1 + random.IntN(len(meter.Load)-1)
 		short := meter
-		short.Load = append([]float64{}, meter.Load[:hour+1]...)
-		short.Load[hour] = 0
+		short.Load = slices.Clone(meter.Load)
+		clear(short.Load[hour:])
 		before := calculate(t, short, terms).Energy
 		short.Load[hour] = 1e-6
 		price := (calculate(t, short, terms).Energy - before) / 1e-6

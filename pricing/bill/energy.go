@@ -45,18 +45,20 @@ func sumOf(values []float64) float64 {
 	return total
 }
 
-// ladder holds a period's tiers with their bounds in kWh of the month.
+// ladder holds a period's tiers with their bounds in kWh of the month's metered days.
 type ladder struct {
 	bounds []float64
 	rates  []float64 // with taxes, $/kWh
 }
 
-// ladders returns the ladder of every period on a day.
-func (t *Terms) ladders(d *dayOfSteps, days int) []ladder {
+// ladders returns the ladder of every period on a day of a month. A partly metered month
+// has its share of each tier. Otherwise the two ends of a year would have the lower tiers of
+// 13 months.
+func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 	list := make([]ladder, d.rates.Periods())
 	for p := range list {
 		for _, tier := range d.rates.Tiers(p) {
-			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, days, t.Usage.BaselineDailyKWh))
+			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, m.days, t.Usage.BaselineDailyKWh)*m.share())
 			list[p].rates = append(list[p].rates, tier.Price()*(1+d.rates.Tax))
 		}
 		list[p].bounds[len(list[p].bounds)-1] = math.Inf(1)
@@ -85,7 +87,7 @@ func (l *ladder) cost(kwh float64) float64 {
 func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
 	charge, total := 0.0, 0.0
 	for i := range m.seen {
-		ladders := t.ladders(&m.seen[i], m.days)
+		ladders := t.ladders(&m.seen[i], m)
 		for _, s := range m.seen[i].steps {
 			l := &ladders[s.period]
 			charge += l.cost(total+f(s)) - l.cost(total)
@@ -98,7 +100,7 @@ func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
 // prorated fills the tiers hour by hour, then divides each tier among the periods.
 func (t *Terms) prorated(m *monthOfSteps, f flow) float64 {
 	last := &m.seen[len(m.seen)-1]
-	ladders := t.ladders(last, m.days)
+	ladders := t.ladders(last, m)
 	periods := make([]float64, len(ladders))
 	fill := newFilling(ladders)
 	for i := range m.seen {

@@ -127,22 +127,22 @@ func perYear(c pricing.Charge) bool {
 	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
 }
 
-// topUp adds the difference between minimum charges and the amounts due.
+// topUp adds the difference between minimum charges and the amounts due. The minimums are
+// those of each month's metered days. Yearly minimums apply to the sum of the months.
 func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
-	for i := range b.Months {
-		if least := minimums[i]; !perYear(least) && least.Amount > 0 {
-			m := &b.Months[i]
-			amount := least.Amount
-			if strings.EqualFold(strings.TrimPrefix(least.Unit, "$"), "/day") {
-				amount *= float64(m.Days)
-			}
-			m.Minimum = max(amount-due[i], 0)
-			b.Fixed += m.Minimum
+	yearly, paid := 0.0, 0.0
+	for i, least := range minimums {
+		switch {
+		case perYear(least):
+			yearly += least.Amount
+			paid += due[i]
+		case least.Amount > 0:
+			b.Months[i].Minimum = max(least.Amount-due[i], 0)
+			b.Fixed += b.Months[i].Minimum
 		}
 	}
-	if n := len(b.Months); n > 0 && perYear(minimums[n-1]) {
-		m := &b.Months[n-1]
-		m.Minimum = max(minimums[n-1].Amount-sumOf(due), 0)
-		b.Fixed += m.Minimum
+	if more := yearly - paid; yearly > 0 && more > 0 {
+		b.Months[len(b.Months)-1].Minimum += more
+		b.Fixed += more
 	}
 }

@@ -67,7 +67,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		if err != nil {
 			return h, err
 		}
-		in.rate.Tariff, in.rate.Parts, h.Market = input.Tariff, input.Parts, input.Market
+		in.rate.Tariff, in.rate.Parts, h.Market, h.Events = input.Tariff, input.Parts, input.Market, input.Events
 	}
 	if location, ok := storage.Location(home.Timezone); ok {
 		h.Location = location

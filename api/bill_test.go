@@ -83,6 +83,19 @@ func TestBill(t *testing.T) {
 	e.ask(key, billPath, `{"ratePlanId":"nobodys"}`).expect(t, 404, rest.CodeNotFound)
 }
 
+// A bill of a metered time has the events of the home's plan.
+func TestBill_Events(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key := e.billHome()
+	e.load(`{"resource":"planEvent","planId":"power","kind":"CRITICAL_PEAK","from":"2026-07-02T21:00:00Z","to":"2026-07-03T02:00:00Z","adder":0.6}`)
+	body := `,"loadKwh":` + series(48, 1) + `,"stepMinutes":60,"start":"2026-07-01"}`
+	for plan, want := range map[string]float64{"power": 4.8 + 3, "plan1": 9.6} {
+		if got := e.ask(key, billPath, `{"ratePlanId":"`+plan+`"`+body).ok(t); math.Abs(got["energy"].(float64)-want) > 1e-6 {
+			t.Errorf("%s: energy $ %v, want %v", plan, got["energy"], want)
+		}
+	}
+}
+
 // The solar of a home generates as in a typical year, unless the request says otherwise.
 func TestBill_SolarOfHome(t *testing.T) {
 	e := newEnv(t, rest.Options{})

@@ -113,7 +113,7 @@ func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank
 	case t.Metering == NetBilling:
 		month.Credit = month.Energy - t.energy(m, drawn) + t.pay(m, sent)
 	case t.Rollover == Energy:
-		month.Credit = month.Energy - t.banked(m, bank) - t.uncredited(m)
+		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net) - t.uncredited(m)
 	default:
 		month.Credit = month.Energy - t.energy(m, net) - t.uncredited(m)
 	}

@@ -13,14 +13,14 @@ func made(s step) float64  { return s.solar }
 
 // energy returns the energy charge of a month's flow, $.
 func (t *Terms) energy(m *monthOfSteps, f flow) float64 {
+	charge := t.eventCharge(m, f)
 	if t.HourlyPrices != nil {
-		return sum(m, func(d *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] * t.scale(d.date) })
+		return charge + sum(m, func(d *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] * t.scale(d.date) })
 	}
-	var charge float64
 	if t.Tiers == Prorated {
-		charge = t.prorated(m, f)
+		charge += t.prorated(m, f)
 	} else {
-		charge = t.runningTotal(m, f)
+		charge += t.runningTotal(m, f)
 	}
 	return charge + sum(m, func(d *dayOfSteps, s step) float64 {
 		return f(s) * d.rates.Rate * (1 + d.rates.Tax)

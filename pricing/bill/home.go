@@ -14,13 +14,14 @@ import (
 
 // Home holds the known facts of a home, except its rate.
 type Home struct {
-	Location  *time.Location // nil if unknown
-	Place     *climate.Place // nil if unknown
-	Usage     pricing.Usage  // billing day and baseline
-	AnnualKWh float64        // assumed; 0 if nothing is assumed
-	Metered   *solar.Metered // measured load; nil if nothing is measured
-	Solar     *Solar         // nil if the home has none
-	Market    *market.Series // followed by the home's rate; nil if no price is known
+	Location  *time.Location  // nil if unknown
+	Place     *climate.Place  // nil if unknown
+	Usage     pricing.Usage   // billing day and baseline
+	AnnualKWh float64         // assumed; 0 if nothing is assumed
+	Metered   *solar.Metered  // measured load; nil if nothing is measured
+	Solar     *Solar          // nil if the home has none
+	Market    *market.Series  // followed by the home's rate; nil if no price is known
+	Events    []pricing.Event // of the home's rate; only a metered time with a start has them
 
 	own *Solar // the home's solar, whatever the request says
 }
@@ -125,16 +126,25 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
 	}
 	exports := m.SendsOut() && (r.Metering == "" || r.Metering == NetBilling)
-	if !follows && !exports {
-		return nil, nil
+	w := pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)}
+	var events []pricing.Event
+	if r.Start != "" {
+		events, caveats = h.billedEvents(w, t.Tariff.Tiered())
+	}
+	if !follows && !exports && events == nil {
+		return caveats, nil
 	}
 	var of pricing.Solar
 	if h.Solar != nil {
 		of = h.Solar.Solar
 	}
 	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
-	curve, err := pricing.Price(pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market},
-		pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)})
+	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market}
+	curve, err := pricing.Price(in, w)
+	if err == nil && events != nil {
+		in.Events = events
+		t.eventPrices, err = eventPrices(in, w, curve, m)
+	}
 	if err != nil {
 		return nil, errors.Join(ErrTerms, err)
 	}

@@ -61,7 +61,7 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 	unpaid := make([]float64, len(m.Load))
 	for i, part := range rate.Parts {
 		t, home := *rate, *h
-		t.Tariff, t.Parts, home.Market = part.Tariff, nil, part.Market
+		t.Tariff, t.Parts, home.Market, home.Events = part.Tariff, nil, part.Market, part.Events
 		found, err := home.setMetering(&t, m, r)
 		if err != nil {
 			return nil, nil, err

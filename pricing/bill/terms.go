@@ -60,6 +60,9 @@ type Terms struct {
 	// adjust multiplies a day's energy prices, taxes included: the adjustments of a composed
 	// plan. nil multiplies by 1.
 	adjust func(pricing.Date) float64
+	// eventPrices are the changes of the import price by the plan's events, one per step of
+	// the meter, $/kWh; nil if there are none.
+	eventPrices []float64
 	// AnyDate selects the newest version of the tariff for every date, for a typical
 	// year.
 	AnyDate bool

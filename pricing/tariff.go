@@ -130,6 +130,11 @@ func (t *Tariff) Tiered() bool {
 	return slices.ContainsFunc(t.versions, func(v *version) bool { return v.tiered })
 }
 
+// PaysAvoidedCosts reports whether some version pays exports by values of the hour.
+func (t *Tariff) PaysAvoidedCosts() bool {
+	return slices.ContainsFunc(t.versions, func(v *version) bool { return v.ExportValues != nil })
+}
+
 // Riders returns a copy of the newest version's riders.
 func (t *Tariff) Riders() []Rider { return slices.Clone(t.newest().Riders) }
 

@@ -49,6 +49,7 @@ func sumOf(values []float64) float64 {
 type ladder struct {
 	bounds []float64
 	rates  []float64 // with taxes, $/kWh
+	sells  []float64 // for exported energy, $/kWh
 }
 
 // ladders returns the ladder of every period on a day of a month. A partly metered month
@@ -60,6 +61,7 @@ func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 		for _, tier := range d.rates.Tiers(p) {
 			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, m.days, t.Usage.BaselineDailyKWh)*m.share())
 			list[p].rates = append(list[p].rates, tier.Price()*(1+d.rates.Tax))
+			list[p].sells = append(list[p].sells, tier.Sell)
 		}
 		list[p].bounds[len(list[p].bounds)-1] = math.Inf(1)
 	}
@@ -169,17 +171,38 @@ func (f *filling) add(l *ladder, kwh float64) {
 }
 
 // pay returns the earnings of a month's exported energy, $. It uses ExportPrices if
-// given, and otherwise the tariff's sell rates.
+// given, and otherwise the tariff's sell rates by period and tier. Only energy that the home
+// pays for counts towards the tiers.
 func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
-	return sum(m, func(d *dayOfSteps, s step) float64 {
-		switch {
-		case t.ExportPrices != nil:
-			return f(s) * t.ExportPrices[s.index]
-		case t.HourlyPrices != nil:
-			return 0
+	switch {
+	case t.ExportPrices != nil:
+		return sum(m, func(_ *dayOfSteps, s step) float64 { return f(s) * t.ExportPrices[s.index] })
+	case t.Tariff == nil:
+		return 0
+	}
+	charged := drawn
+	if t.Metering == FeedIn {
+		charged = used
+	}
+	earned, total := 0.0, 0.0
+	for i := range m.seen {
+		ladders := t.ladders(&m.seen[i], m)
+		for _, s := range m.seen[i].steps {
+			earned += f(s) * ladders[s.period].sell(total)
+			total += charged(s)
 		}
-		return f(s) * d.rates.Tiers(s.period)[0].Sell
-	})
+	}
+	return earned
+}
+
+// sell returns the sell rate of the tier that a usage has reached.
+func (l *ladder) sell(kwh float64) float64 {
+	for i, to := range l.bounds {
+		if kwh < to {
+			return l.sells[i]
+		}
+	}
+	return l.sells[len(l.sells)-1]
 }
 
 // uncredited returns the charges, $, that net metering does not credit for exported

@@ -158,7 +158,9 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		t.Metering = settlements[curve.ExportCompensation.Type]
 	}
 	if exports && t.Metering == NetBilling {
-		t.ExportPrices = perStep(curve.Export, m)
+		if t.Tariff.PaysAvoidedCosts() || curve.ExportCompensation.Type == pricing.Wholesale {
+			t.ExportPrices = perStep(curve.Export, m) // otherwise the tariff's sell rates apply
+		}
 		if curve.ExportCompensation.Type == pricing.NoExport {
 			caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
 		}

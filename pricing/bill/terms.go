@@ -89,7 +89,7 @@ type Terms struct {
 	// that credits never expire before the settlement.
 	CreditMonths int
 	// ExportPrices are paid under NetBilling and FeedIn, one price per step of the meter,
-	// $/kWh. If nil, the tariff's sell rates apply.
+	// $/kWh. If nil, the tariff's sell rates by period and tier apply.
 	ExportPrices []float64
 	// FeedInRate, if not 0, is paid for every kWh generated under FeedIn, $/kWh.
 	FeedInRate float64

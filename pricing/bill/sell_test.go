@@ -1,0 +1,44 @@
+package bill_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/market"
+)
+
+// Exports earn the sell rate of the tier that the month has reached, as in the signal.
+func TestMetering_SellRates(t *testing.T) {
+	july := time.Date(2026, time.July, 1, 0, 0, 0, 0, time.UTC)
+	points := make([]market.Point, 744)
+	for i := range points {
+		points[i] = market.Point{Start: july.Add(time.Duration(i) * time.Hour), Price: 0.08}
+	}
+	series, err := market.New(points, market.Options{Node: "X", Kind: market.DayAhead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiers := []any{[]any{fields{"rate": 0.2, "sell": 0.05, "max": 100}, fields{"rate": 0.3, "sell": 0.15}}}
+	flat := []any{[]any{fields{"rate": 0.05, "sell": 0.07}}}
+	follows := fields{"node": "X", "market": "DAY_AHEAD"}
+	for _, tt := range []struct {
+		name     string
+		tariff   fields
+		metering bill.Metering
+		want     float64
+	}{
+		{"net billing in tiers", fields{"energyratestructure": tiers}, bill.NetBilling, 49*0.05 + 323*0.15},
+		{"feed-in in tiers", fields{"energyratestructure": tiers, "dgrules": "Buy All Sell All"}, bill.FeedIn, 49*0.05 + 323*0.15},
+		{"net billing by a market", fields{"energyratestructure": flat, "market": follows}, bill.NetBilling, 372 * 0.07},
+		{"feed-in by a market", fields{"energyratestructure": flat, "dgrules": "Buy All Sell All", "market": follows}, bill.FeedIn, 372 * 0.07},
+	} {
+		home := bill.Home{Location: time.UTC, Market: series, Solar: &bill.Solar{}}
+		request := bill.Request{Load: slices.Repeat([]float64{2, -1}, 372), StepMinutes: 60, Start: "2026-07-01"}
+		b, err := bill.ForHome(home, bill.Terms{Tariff: parse(t, tt.tariff)}, request)
+		if err != nil || b.Metering != tt.metering || !near(b.Credit, tt.want) {
+			t.Errorf("%s: %+v, %v; want a credit of $%v by %s", tt.name, b, err, tt.want, tt.metering)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -425,6 +426,21 @@ func TestReadRate_Forms(t *testing.T) {
 		if b := calculate(t, year, terms); !near(b.Energy, 365*2.76) || !near(b.Fixed, 108) {
 			t.Errorf("%s: %+v", name, b)
 		}
+	}
+	texts := slices.Repeat([]any{"0.10"}, 8760)
+	terms, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "fixedchargefirstmeter": "12.5", "mincharge": " 20 "}))
+	if err != nil || terms.HourlyPrices[8759] != 0.1 || terms.Fixed.Amount != 12.5 || terms.Minimum.Amount != 20 {
+		t.Errorf("numbers as texts: %v, %+v, %+v", err, terms.Fixed, terms.Minimum)
+	}
+	for _, wrong := range []any{"ten cents", true, nil, "NaN", ""} {
+		texts[7] = wrong
+		if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts})); !errors.Is(err, bill.ErrTerms) || !strings.Contains(err.Error(), "realtimepricing[7]") {
+			t.Errorf("a price of %v: %v", wrong, err)
+		}
+	}
+	texts[7] = 0
+	if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "mincharge": true})); !errors.Is(err, bill.ErrTerms) {
+		t.Errorf("a minimum that is no number: %v", err)
 	}
 	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.Tariff == nil {
 		t.Errorf("with a tariff: %v", err)

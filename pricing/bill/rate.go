@@ -1,22 +1,22 @@
 package bill
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // realTime is a rate with a price for each hour of a year. No price signal can be made
-// from it, so it is not a tariff.
+// from it, so it is not a tariff. Numbers may be strings, as in a tariff.
 type realTime struct {
-	Prices       []float64 `json:"realtimepricing"`
-	Fixed        float64   `json:"fixedchargefirstmeter"`
-	FixedUnits   string    `json:"fixedchargeunits"`
-	Minimum      float64   `json:"mincharge"`
-	MinimumUnits string    `json:"minchargeunits"`
+	Prices       []any  `json:"realtimepricing"`
+	Fixed        any    `json:"fixedchargefirstmeter"`
+	FixedUnits   string `json:"fixedchargeunits"`
+	Minimum      any    `json:"mincharge"`
+	MinimumUnits string `json:"minchargeunits"`
 }
 
 // ReadRate returns the terms of a rate in the JSON of the US Utility Rate Database. It
@@ -35,11 +35,30 @@ func ReadRate(data []byte) (Terms, error) {
 	if n := len(rate.Prices); n != hours && n != leapHours {
 		return Terms{}, fmt.Errorf("%w: realtimepricing has %d prices; a year has %d hours", ErrTerms, n, hours)
 	}
-	return Terms{
-		HourlyPrices: rate.Prices,
-		Fixed:        pricing.Charge{Amount: rate.Fixed, Unit: rate.FixedUnits},
-		Minimum:      pricing.Charge{Amount: rate.Minimum, Unit: rate.MinimumUnits},
-	}, nil
+	return rate.terms()
+}
+
+func (r *realTime) terms() (t Terms, err error) {
+	t.HourlyPrices = make([]float64, len(r.Prices))
+	for i, v := range r.Prices {
+		if t.HourlyPrices[i], err = urdb.Number(v); err != nil {
+			return t, fmt.Errorf("%w: realtimepricing[%d] %w", ErrTerms, i, err)
+		}
+	}
+	t.Fixed.Unit, t.Minimum.Unit = r.FixedUnits, r.MinimumUnits
+	for _, of := range []struct {
+		name   string
+		from   any
+		amount *float64
+	}{{"fixedchargefirstmeter", r.Fixed, &t.Fixed.Amount}, {"mincharge", r.Minimum, &t.Minimum.Amount}} {
+		if of.from == nil || of.from == "" {
+			continue
+		}
+		if *of.amount, err = urdb.Number(of.from); err != nil {
+			return t, fmt.Errorf("%w: %s %w", ErrTerms, of.name, err)
+		}
+	}
+	return t, nil
 }
 
 // readRealTime finds hourly prices in a rate, either bare or within items.
@@ -49,7 +68,12 @@ func readRealTime(data []byte) (realTime, bool) {
 		Items []realTime `json:"items"`
 	}
 	var wrongType *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, &file); err != nil && !errors.As(err, &wrongType) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(&file); err != nil && !errors.As(err, &wrongType) {
+		return realTime{}, false
+	}
+	if decoder.More() {
 		return realTime{}, false
 	}
 	if len(file.Items) == 1 {

@@ -1,9 +1,6 @@
 package pricing
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Day holds a tariff's prices and charges on one local day. It is read-only.
 type Day struct {
@@ -77,10 +74,9 @@ func (d *Day) Tiers(period int) []Tier {
 // Periods returns the number of periods of the tariff.
 func (d *Day) Periods() int { return len(d.version.Periods) }
 
-// Bound returns the upper bound of a tier in kWh, +Inf if unbounded. days is the length
-// of the billing month. A baseline of 0 means the tariff's own baseline in the day's
-// month.
-func (d *Day) Bound(t Tier, days int, baselineDailyKWh float64) float64 {
-	m := meter{days: float64(days), baseline: cmp.Or(baselineDailyKWh, d.version.Baseline[d.day.month])}
+// Bound returns the upper bound of a tier in kWh of the home's billing month, +Inf if
+// unbounded.
+func (d *Day) Bound(t Tier, u *Usage) float64 {
+	m, _ := u.limits(d.day, d.version)
 	return m.bound(t)
 }

@@ -137,13 +137,10 @@ func (o *fullOracle) at(instant time.Time) float64 {
 	minute := local.Hour()*60 + local.Minute()
 	tiers := v.EnergyRateStructure[row[minute*len(row)/(24*60)]]
 	used, days := o.used(local)
-	baseline := v.Baseline[local.Month()-1]
-	if o.usage.BaselineDailyKWh > 0 {
-		baseline = o.usage.BaselineDailyKWh
-	}
+	allowance := o.allowance(&v.Baseline, local)
 	tier := tiers[len(tiers)-1]
 	for i := len(tiers) - 2; i >= 0; i-- {
-		bound := tiers[i].Max * map[string]float64{"kWh": 1, "kWh daily": days, "baseline": days * baseline}[tiers[i].Unit]
+		bound := tiers[i].Max * map[string]float64{"kWh": 1, "kWh daily": days, "baseline": allowance}[tiers[i].Unit]
 		if used < bound {
 			tier = tiers[i]
 		}
@@ -185,6 +182,19 @@ func (o *fullOracle) used(local time.Time) (kwh, days float64) {
 		kwh += perDay
 	}
 	return kwh + perDay*float64(local.Hour()*60+local.Minute())/(24*60), days
+}
+
+// allowance adds the baseline allowance day by day over the billing month.
+func (o *fullOracle) allowance(baseline *[12]float64, local time.Time) (kwh float64) {
+	first := o.firstOfMonth(time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, time.UTC))
+	for d := first; d.Before(first.AddDate(0, 1, 0)); d = d.AddDate(0, 0, 1) {
+		if o.usage.BaselineDailyKWh > 0 {
+			kwh += o.usage.BaselineDailyKWh
+		} else {
+			kwh += baseline[d.Month()-1]
+		}
+	}
+	return kwh
 }
 
 func (o *fullOracle) firstOfMonth(day time.Time) time.Time {

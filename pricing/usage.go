@@ -66,7 +66,7 @@ type meter struct {
 	kwh      float64 // from the start of the billing month to the start of the day
 	daily    float64 // use of the day
 	days     float64 // length of the billing month
-	baseline float64 // allowance, kWh a day
+	baseline float64 // mean allowance of the billing month, kWh a day
 	known    bool    // by a reading or an assumption
 	metered  bool    // by Usage.Metered
 	elapsed  float64 // days since the billing month began, at noon
@@ -87,16 +87,32 @@ func (u *Usage) used(from Date, to localDay, netted bool) float64 {
 	return before*float64(first.dayNumber()-from.dayNumber()) + daily*float64(to.number-first.dayNumber())
 }
 
+// limits returns a meter with the length and the allowance of the day's billing month, and
+// the month's first day.
+func (u *Usage) limits(day localDay, v *version) (m meter, start Date) {
+	start, days := BillingMonth(day.date, u.BillingDay)
+	m = meter{days: float64(days), baseline: u.BaselineDailyKWh}
+	if m.baseline <= 0 {
+		m.baseline = v.allowance(start, days)
+	}
+	return m, start
+}
+
+// allowance returns the mean baseline of a billing month's days, kWh a day. A month that
+// crosses a season has the allowance of each season for the season's days.
+func (v *version) allowance(start Date, days int) float64 {
+	next := Date{Year: start.Year, Month: start.Month, Day: 1}.addMonths(1)
+	first, second := v.Baseline[start.Month-1], v.Baseline[next.Month-1]
+	later := float64(days) - float64(next.dayNumber()-start.dayNumber()) // days in the second calendar month
+	return first + (second-first)*later/float64(days)
+}
+
 // on returns the meter on a day of a tariff. netted reports whether the tariff's tiers
 // count the net energy. The result depends only on the day, not on the window. A wider
 // window therefore has the same prices.
 func (u *Usage) on(day localDay, v *version, netted bool) meter {
-	start, days := BillingMonth(day.date, u.BillingDay)
-	m := meter{days: float64(days), baseline: v.Baseline[day.month]}
+	m, start := u.limits(day, v)
 	m.daily, m.known, m.metered = u.daily(day.date.Month, netted)
-	if u.BaselineDailyKWh > 0 {
-		m.baseline = u.BaselineDailyKWh
-	}
 	m.elapsed = float64(day.number-start.dayNumber()) + 0.5
 	m.kwh = u.used(start, day, netted)
 	if u.AsOf.IsZero() {

@@ -74,6 +74,29 @@ func TestTiers_FollowUsage(t *testing.T) {
 	}
 }
 
+// A billing month that crosses a season has the allowance of each of its days: 16 days of
+// 10.4 kWh and 15 of 17.7 kWh are 431.9 kWh.
+func TestTiers_BaselineOfSeasons(t *testing.T) {
+	baseline := []any{10.4, 10.4, 10.4, 10.4, 10.4, 17.7, 17.7, 17.7, 17.7, 10.4, 10.4, 10.4}
+	tariff := flat(0.3).With("baseline", baseline).
+		With("energyratestructure", []any{[]any{doc{"rate": 0.3, "max": 1, "unit": "baseline"}, doc{"rate": 0.4}}}).Parse(t)
+	usage := pricing.Usage{DailyKWh: 25, BillingDay: 16}
+	own := usage
+	own.BaselineDailyKWh = 10
+	for at, want := range map[string]float64{
+		"2026-05-31T12:00:00Z": 0.3, "2026-06-02T06:30:00Z": 0.3, "2026-06-02T06:45:00Z": 0.4, "2026-06-05T00:00:00Z": 0.4,
+		"2026-09-30T23:45:00Z": 0.3, "2026-10-02T20:30:00Z": 0.3, "2026-10-02T20:45:00Z": 0.4, // 15 * 17.7 + 15 * 10.4 = 421.5
+		"2026-07-31T00:00:00Z": 0.3, "2026-12-29T00:00:00Z": 0.4,
+	} {
+		if got := firstPrice(t, tariff, usage, at); got != want {
+			t.Errorf("%s: got %v, want %v", at, got, want)
+		}
+	}
+	if got := firstPrice(t, tariff, own, "2026-05-29T00:00:00Z"); got != 0.4 { // 310 kWh are reached on 28 May
+		t.Errorf("the home's own allowance: got %v, want 0.4", got)
+	}
+}
+
 // use returns the metered use of months: kWh a day from and to the grid.
 func use(drawn, sent float64, months ...time.Month) *pricing.MeteredUse {
 	u := new(pricing.MeteredUse)

@@ -165,6 +165,18 @@ func TestTiers_DailyAndBaseline(t *testing.T) {
 	}
 }
 
+func TestTiers_BaselineOfSeasons(t *testing.T) {
+	baseline := slices.Repeat([]float64{20}, 12)
+	baseline[time.April-1] = 10
+	tariff := parse(t, fields{"baseline": baseline, "energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 1, "unit": "baseline"}, fields{"rate": 0.2}}}})
+	m := hours(30, always(1), nil)
+	m.Start = m.Start.AddDate(0, 0, 15)
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Usage: pricing.Usage{BillingDay: 16}})
+	if want := 0.1*(15*10+15*20) + 0.2*(720-450); !near(b.Energy, want) {
+		t.Errorf("15 days of April and 15 of May: $%v, want $%v", b.Energy, want)
+	}
+}
+
 func TestCalculate_ChargesAndRiders(t *testing.T) {
 	base := fields{
 		"energyratestructure": []any{[]any{fields{"rate": 0.1, "adj": 0.02}}},

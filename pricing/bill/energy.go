@@ -59,7 +59,7 @@ func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 	list := make([]ladder, d.rates.Periods())
 	for p := range list {
 		for _, tier := range d.rates.Tiers(p) {
-			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, m.days, t.Usage.BaselineDailyKWh)*m.share())
+			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, &t.Usage)*m.share())
 			list[p].rates = append(list[p].rates, tier.Price()*(1+d.rates.Tax))
 			list[p].sells = append(list[p].sells, tier.Sell)
 		}

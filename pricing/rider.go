@@ -10,7 +10,7 @@ type Rider struct {
 	Percent float64
 	// From and To are the first and the last day in force; zero means no bound.
 	From, To Date
-	// Uncredited riders are charged on import, and net metering does not credit them.
+	// Uncredited means that net metering does not credit Rate, which is charged on import.
 	Uncredited bool
 }
 

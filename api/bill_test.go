@@ -61,14 +61,16 @@ func TestBill(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"ratePlanId":"hourly"}`:                              "ratePlanId",
-		`{"loadKwh":[1,2,3]}`:                                  "stepMinutes",
-		`{"loadKwh":[1],"stepMinutes":20}`:                     "loadKwh",
-		`{"start":"2026-07-01"}`:                               "start",
-		`{"metering":"BARTER"}`:                                "metering",
-		`{"metering":"NET_BILLING","carryOver":"KWH"}`:         "ratePlanId",
-		`{"tariff":{"energyratestructure":[[{"rate":1000}]]}}`: "tariff.energyratestructure[0][0].rate",
-		`{"tariff":{},"ratePlanId":"plan1"}`:                   "ratePlanId",
+		`{"ratePlanId":"hourly"}`:                                    "ratePlanId",
+		`{"loadKwh":[1,2,3]}`:                                        "stepMinutes",
+		`{"loadKwh":[1],"stepMinutes":20}`:                           "loadKwh",
+		`{"loadKwh":[1e308],"stepMinutes":60}`:                       "loadKwh[0]",
+		`{"loadKwh":[1],"generatedKwh":[-1000001],"stepMinutes":60}`: "generatedKwh[0]",
+		`{"start":"2026-07-01"}`:                                     "start",
+		`{"metering":"BARTER"}`:                                      "metering",
+		`{"metering":"NET_BILLING","carryOver":"KWH"}`:               "ratePlanId",
+		`{"tariff":{"energyratestructure":[[{"rate":1000}]]}}`:       "tariff.energyratestructure[0][0].rate",
+		`{"tariff":{},"ratePlanId":"plan1"}`:                         "ratePlanId",
 	} {
 		if fields := e.ask(key, billPath, body).fields(t); !slices.Contains(fields, want) {
 			t.Errorf("%s: wrong fields %v, want %s", body, fields, want)

@@ -24,6 +24,9 @@ type Meter struct {
 	Solar []float64 // generated, kWh a step; empty or as long as Load
 }
 
+// maxStepKWh is above the energy of any home in a step. Without a bound a sum may overflow.
+const maxStepKWh = 1_000_000
+
 // ErrMeter is wrapped by every error about a Meter.
 var ErrMeter = errors.New("bill: unusable meter data")
 
@@ -40,8 +43,8 @@ func (m *Meter) check() error {
 	}
 	for _, series := range [][]float64{m.Load, m.Solar} {
 		for i, kwh := range series {
-			if math.IsNaN(kwh) || math.IsInf(kwh, 0) {
-				return fmt.Errorf("%w: step %d is not a number", ErrMeter, i)
+			if !(math.Abs(kwh) <= maxStepKWh) { // also NaN
+				return fmt.Errorf("%w: step %d has %v kWh; at most %d are possible", ErrMeter, i, kwh, maxStepKWh)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 // Request selects the energy of a bill and its rules. Missing fields have defaults.
 type Request struct {
-	Load         []float64 `json:"loadKwh,omitempty" maxItems:"35136" doc:"The used energy of each step, in kWh. A value below 0 is exported energy. Without loadKwh, annualKwh is distributed like a typical load at the home's place."`
-	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" doc:"The generated energy of each step of loadKwh, in kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
+	Load         []float64 `json:"loadKwh,omitempty" maxItems:"35136" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The used energy of each step, in kWh. A value below 0 is exported energy. Without loadKwh, annualKwh is distributed like a typical load at the home's place."`
+	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The generated energy of each step of loadKwh, in kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
 	StepMinutes  int       `json:"stepMinutes,omitempty" minimum:"15" maximum:"60" doc:"The length of a step: 15, 30 or 60. By default loadKwh covers a year."`
 	Start        string    `json:"start,omitempty" format:"date" doc:"The first day of loadKwh, by the home's calendar. Without it, loadKwh is a typical year from 1 January."`
 	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year of a typical year's weekdays, not a leap year. By default a year in which the rate plan is in force."`

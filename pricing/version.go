@@ -68,6 +68,14 @@ func (v *version) prepare() {
 	}
 }
 
+// OfTypicalYear returns a tariff with the newest version, in force on every date.
+func (t *Tariff) OfTypicalYear() *Tariff {
+	v := *t.newest()
+	v.Info.EffectiveFrom, v.Info.EffectiveTo = Date{}, Date{}
+	v.prepare()
+	return &Tariff{versions: []*version{&v}}
+}
+
 // periodName returns the tariff's name of a period, or its number.
 func (v *version) periodName(period int) string {
 	if period < len(v.PeriodNames) && v.PeriodNames[period] != "" {

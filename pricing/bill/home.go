@@ -140,6 +140,9 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	}
 	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
 	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market}
+	if t.AnyDate {
+		in.Tariff = t.Tariff.OfTypicalYear()
+	}
 	curve, err := pricing.Price(in, w)
 	if err == nil && events != nil {
 		in.Events = events

@@ -57,3 +57,29 @@ func TestForHome_MeteredLoad(t *testing.T) {
 		t.Errorf("without the solar $ %.2f, want %.2f", without.Total, want)
 	}
 }
+
+// A typical year has the newest version of the tariff on every date, with and without solar.
+func TestForHome_ExpiredTariff(t *testing.T) {
+	generated := make([]float64, 8760)
+	generated[12] = 10
+	rates := fields{"startdate": "2024-06-01", "enddate": "2025-05-31", "energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
+	values := fields{"startdate": "2024-06-01", "enddate": "2025-05-31", "energyratestructure": []any{[]any{fields{"rate": 0.1}}}, "exportvalues": "PG&E NBT26"}
+	for _, tt := range []struct {
+		name      string
+		tariff    fields
+		generated []float64
+		year      int
+		credit    bool
+	}{
+		{"without solar", rates, nil, 0, false},
+		{"sell rate", rates, generated, 0, true},
+		{"sell rate in another year", rates, generated, 2021, true},
+		{"avoided costs", values, generated, 0, true},
+	} {
+		request := bill.Request{Load: make([]float64, 8760), Generated: tt.generated, CalendarYear: tt.year}
+		b, err := bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: parse(t, tt.tariff)}, request)
+		if err != nil || (b.Credit > 0) != tt.credit {
+			t.Errorf("%s: %+v, %v", tt.name, b, err)
+		}
+	}
+}

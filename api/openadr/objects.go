@@ -275,23 +275,20 @@ var errDerived = &rest.Problem{
 	Recovery: "Change the rate plan instead.",
 }
 
-// update replaces the fields of an object that a client may write.
+// update replaces the fields of an object that a client may write. It decodes the body over
+// the object as it is when it is stored. The client decides how long its body takes, and
+// meanwhile another client may have changed what this client may not write.
 func (s *server) update(k *kind, r *request) (any, error) {
 	o, err := s.writable(k, r)
 	if err != nil {
-		return nil, err
-	}
-	if err := k.decode(s, r, &o); err != nil {
 		return nil, err
 	}
 	o, err = storage.UpdateWithin(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
 		if was.Removed {
 			return errGone
 		}
-		base := was.Base
-		*was = o
-		was.Base, was.Disabled = base, nil
-		return nil
+		was.Disabled = nil
+		return k.decode(s, r, was)
 	})
 	if err != nil {
 		return nil, err

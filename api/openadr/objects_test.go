@@ -3,8 +3,11 @@ package openadr
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +54,64 @@ func TestRemove_RepeatAfterFailure(t *testing.T) {
 		if e, err := storage.Get[storage.OpenADRObject](store, storage.OpenADRRef(storage.OpenADREvent, "acme", id)); err != nil || !e.Removed {
 			t.Errorf("%s is not removed: %v", id, err)
 		}
+	}
+}
+
+// heldBody is a body that calls before when its first byte is read.
+type heldBody struct {
+	io.Reader
+	before func()
+}
+
+func (b *heldBody) Read(p []byte) (int, error) {
+	if b.before != nil {
+		b.before()
+		b.before = nil
+	}
+	return b.Reader.Read(p)
+}
+
+// TestUpdate_ChangeDuringBody checks that a VEN whose body arrives slowly does not undo
+// what business logic changes meanwhile.
+func TestUpdate_ChangeDuringBody(t *testing.T) {
+	ven := object(storage.OpenADRVEN, storage.VENID("key_1"), "")
+	resource := object(storage.OpenADRResource, ven.ID+"_r", ven.ID)
+	tests := []struct {
+		object *storage.OpenADRObject
+		body   string
+	}{
+		{ven, `{"objectType": "VEN_VEN_REQUEST", "venName": "new"}`},
+		{resource, `{"objectType": "VEN_RESOURCE_REQUEST", "resourceName": "new", "venID": "` + ven.ID + `"}`},
+	}
+	for _, tt := range tests {
+		t.Run(string(tt.object.Type), func(t *testing.T) {
+			store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+			for _, o := range []*storage.OpenADRObject{ven, resource} {
+				o.ClientID, o.Targets = "key_1", []string{"group", "secret"}
+				storagetest.Put(t, store, o)
+			}
+			s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+			k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.of == tt.object.Type })]
+			r := business(t.Context(), http.MethodPut, tt.object.ID)
+			r.caller.business = false
+			r.Header.Set("Content-Type", "application/json")
+			r.Request.Body = io.NopCloser(&heldBody{strings.NewReader(tt.body), func() {
+				_, err := storage.Update(t.Context(), store, tt.object.Ref(), func(o *storage.OpenADRObject) error {
+					o.Targets = []string{"group"}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}})
+			if _, err := s.update(k, r); err != nil {
+				t.Fatal(err)
+			}
+			o, err := storage.Get[storage.OpenADRObject](store, tt.object.Ref())
+			if err != nil || o.Name != "new" || !slices.Equal(o.Targets, []string{"group"}) {
+				t.Errorf("the object has name %q and targets %q, %v; want the body's name and the remaining target", o.Name, o.Targets, err)
+			}
+		})
 	}
 }
 

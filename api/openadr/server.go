@@ -52,6 +52,7 @@ type request struct {
 	*rest.Call
 	caller caller
 	id     string
+	data   []byte // the body, once it is read
 }
 
 // created is a value for a response with status 201.
@@ -159,18 +160,19 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	return rt.run(req)
 }
 
-// body decodes a request's body by a schema.
+// body decodes a request's body by a schema. It may be repeated.
 func (r *request) body(into any, sch *schema.Schema, p *rest.FieldErrors) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {
 		return &rest.Problem{Status: http.StatusUnsupportedMediaType, Message: "The body must be application/json."}
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Request.Body, MaxBody))
-	if err != nil {
-		return err
+	if r.data == nil {
+		if r.data, err = io.ReadAll(http.MaxBytesReader(nil, r.Request.Body, MaxBody)); err != nil {
+			return err
+		}
 	}
 	const maxDepth = 32
-	wrong, _ := schema.Decode(data, into, sch, "body", maxDepth)
+	wrong, _ := schema.Decode(r.data, into, sch, "body", maxDepth)
 	p.Add(wrong)
 	return nil
 }

@@ -79,8 +79,8 @@ type FeedbackLog interface {
 	// PutFeedback stores a submission and returns when it is durable. It does not change
 	// an existing submission with the same identifier. Errors: ErrUnavailable.
 	PutFeedback(ctx context.Context, f Feedback) error
-	// Feedback returns up to limit submissions with identifiers after the given
-	// identifier, the oldest first. Errors: ErrUnavailable.
+	// Feedback returns up to limit submissions that were stored after the given
+	// submission, the oldest first. Errors: ErrUnavailable.
 	Feedback(ctx context.Context, after string, limit int) ([]Feedback, error)
 	// DeleteFeedback overwrites a submission. Errors: ErrNotFound, ErrNotErasable,
 	// ErrUnavailable.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,6 +79,37 @@ func TestDeleteFeedback(t *testing.T) {
 	}
 	if len(blocks) == 0 {
 		t.Error("the stream has no files")
+	}
+}
+
+// The pages of feedback have every submission once, also if concurrent submissions were
+// stored in another order than that of their identifiers, or the last of a page is deleted.
+func TestFeedback_Pages(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	stored := []string{"fb_2", "fb_4", "fb_1", "fb_3", "fb_5"}
+	for _, id := range stored {
+		must(t, b.PutFeedback(within(t), storage.Feedback{ID: id}))
+	}
+	for limit := 1; limit <= len(stored); limit++ {
+		var listed []string
+		for after := ""; ; after = listed[len(listed)-1] {
+			page, err := b.Feedback(within(t), after, limit)
+			must(t, err)
+			if len(page) == 0 {
+				break
+			}
+			for _, f := range page {
+				listed = append(listed, f.ID)
+			}
+		}
+		if !slices.Equal(listed, stored) {
+			t.Errorf("pages of %d have %q, want %q", limit, listed, stored)
+		}
+	}
+	must(t, b.DeleteFeedback(within(t), "fb_3"))
+	if page, err := b.Feedback(within(t), "fb_3", 10); err != nil || len(page) != 2 || page[0].ID != "fb_4" || page[1].ID != "fb_5" {
+		t.Errorf("after a deleted submission: %+v, %v, want fb_4 and fb_5", page, err)
 	}
 }
 

@@ -38,15 +38,18 @@ func (c *Conn) DeleteFeedback(ctx context.Context, id string) error {
 	return err
 }
 
-// Feedback lists submissions, oldest first.
+// Feedback lists submissions in the order in which they were stored. Concurrent
+// submissions may be stored in another order than that of their identifiers. So the list
+// continues at the position of after, and compares identifiers only if that submission is
+// gone.
 func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage.Feedback, error) {
-	list, next := []storage.Feedback{}, uint64(1)
+	list, next, gone := []storage.Feedback{}, uint64(1), false
 	if after != "" {
 		last, err := c.lastMessage(ctx, feedbackStream, feedbackPrefix+after)
 		if err != nil {
 			return nil, err
 		}
-		if last != nil { // otherwise the submission has expired
+		if gone = last == nil; !gone {
 			next = last.Sequence + 1
 		}
 	}
@@ -61,7 +64,7 @@ func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage
 		if err := json.Unmarshal(m.Data, &f); err != nil {
 			return nil, fmt.Errorf("the stored submission %s: %w", m.Subject, err)
 		}
-		if f.ID > after {
+		if !gone || f.ID > after {
 			list = append(list, f)
 		}
 	}

@@ -101,6 +101,22 @@ func TestComposedPlan_Lifecycle(t *testing.T) {
 	e.operate("/v1/admin/plans/mce/delete", `{}`).ok(t)
 }
 
+// TestComposedPlan_PartsOfEachOther checks that an import does not make two plans parts of
+// each other, and that the same import again has the same outcome.
+func TestComposedPlan_PartsOfEachOther(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	for _, id := range []string{"a", "b", "c"} {
+		e.load(`{"resource":"ratePlan","id":"` + id + `","tariff":{"name":"N","energyratestructure":[[{"rate":0.2}]]}}`)
+	}
+	const parts = `"parts":[{"planId":%q,"role":"DELIVERY"},{"planId":"c","role":"GENERATION"}]}`
+	a, b := `{"resource":"ratePlan","id":"a",`+fmt.Sprintf(parts, "b"), `{"resource":"ratePlan","id":"b",`+fmt.Sprintf(parts, "a")
+	for _, stored := range []string{"updated", "unchanged"} {
+		if got := e.importLines(a + "\n" + b).ok(t); got[stored] != 1.0 || got["failed"] != 1.0 {
+			t.Errorf("the import returned %v, want 1 %s and 1 failed", got, stored)
+		}
+	}
+}
+
 func TestComposedPlan_Invalid(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.composedHome()

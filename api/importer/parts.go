@@ -12,14 +12,22 @@ import (
 // prices. The importer stores the parts of one entity together.
 
 // storePlans stores the plans with tariffs first, so that the composed plans of an import
-// find their parts.
+// find their parts. It stores composed plans one at a time, so that the check of each
+// includes the composed plans before it: a part cannot have parts.
 func (im *importer) storePlans(ctx context.Context, lines []*pending) error {
 	composed := func(l *pending) bool { return len(l.line.(*ratePlanLine).Parts) > 0 }
 	plain := slices.DeleteFunc(slices.Clone(lines), composed)
 	if err := im.store(ctx, plain); err != nil {
 		return err
 	}
-	return im.store(ctx, slices.DeleteFunc(lines, func(l *pending) bool { return !composed(l) }))
+	for _, l := range lines {
+		if composed(l) && !im.cut {
+			if err := im.store(ctx, []*pending{l}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // storeEvents stores the events of plans.

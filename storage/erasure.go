@@ -155,8 +155,7 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 }
 
 // refuseErased returns an *ErasedError if a new entity would belong to a deleted
-// organization. A request that was in progress during the deletion therefore stores
-// nothing.
+// organization.
 func (s *Store) refuseErased(v View, ref Ref) error {
 	org := ref.Organization()
 	mark, err := find(v, ErasureRef(org))
@@ -164,4 +163,38 @@ func (s *Store) refuseErased(v View, ref Ref) error {
 		err = &ErasedError{org, mark.Expires}
 	}
 	return err
+}
+
+// eraseLate erases the organization of a new entity again if the organization is deleted.
+// refuseErased misses a deletion by another process that this replica did not have yet, or
+// that came between the check and the write. The entity would stay in the log, and a new
+// replica would show it once the mark has expired. The caller has waited until reads include
+// the entity. Errors: *ErasedError, ErrUnavailable.
+func (s *Store) eraseLate(ctx context.Context, ref Ref) error {
+	err := s.View(func(v View) error { return s.refuseErased(v, ref) })
+	if _, erased := errors.AsType[*ErasedError](err); erased {
+		limited, cancel := context.WithTimeout(ctx, eraseTimeout)
+		defer cancel()
+		if _, failed := s.log.Erase(limited, ref.Organization()); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
+// await returns when reads include a batch, whose last write has the revision. Errors:
+// *ErasedError for new entities of a deleted organization, ErrUnavailable.
+func (s *Store) await(ctx context.Context, revision uint64, batch []Write) error {
+	if err := s.replica.WaitFor(ctx, revision); err != nil {
+		return err
+	}
+	for _, w := range batch {
+		if w.over || w.Deleted {
+			continue
+		}
+		if err := s.eraseLate(ctx, w.Ref); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -83,6 +83,46 @@ func TestEraseOrganization_RefusesNewEntities(t *testing.T) {
 	}))
 }
 
+// TestEraseOrganization_WriteInFlight checks that the log has nothing of a deleted
+// organization that was written after the writer had looked for the deletion.
+func TestEraseOrganization_WriteInFlight(t *testing.T) {
+	other := storagetest.Home("other", "a", "")
+	upserted := func(s *storage.Store, entities ...storage.Entity) error {
+		results := s.Upsert(t.Context(), entities)
+		return results[len(results)-1].Err
+	}
+	tests := []struct {
+		name  string
+		write func(*storage.Store) error
+	}{
+		{"create", func(s *storage.Store) error { return s.Create(t.Context(), home("new", "")) }},
+		{"upsert", func(s *storage.Store) error { return upserted(s, other, home("new", "")) }},
+		{"replace", func(s *storage.Store) error { return s.Replace(t.Context(), home("old", "Two")) }},
+		{"rewrite", func(s *storage.Store) error {
+			return s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{other, home("new", "")}}))
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, log, _, _ := newStore(t)
+			storagetest.Put(t, s, organization("org"), organization("other"), home("old", "One"))
+			log.Intercept(func(storage.Write) error {
+				log.Intercept(nil)
+				_, err := s.EraseOrganization(t.Context(), "org")
+				return err
+			})
+			if erased, ok := errors.AsType[*storage.ErasedError](tt.write(s)); !ok || erased.Org != "org" {
+				t.Errorf("the write returned %v, want that org is deleted", erased)
+			}
+			for _, id := range []string{"old", "new"} {
+				if r, err := log.Read(t.Context(), storage.KindHome.Ref("org", id)); err != nil || r.Revision != 0 {
+					t.Errorf("the log has %+v, %v of the deleted organization", r, err)
+				}
+			}
+		})
+	}
+}
+
 // TestEraseOrganization_ExpiredMark checks that the identifier is free at the mark's expiry,
 // also while the replica still has the mark. A later organization can be deleted as well.
 func TestEraseOrganization_ExpiredMark(t *testing.T) {

@@ -21,18 +21,11 @@ type Revised struct {
 // between, Rewrite retries with the new values, up to 5 times in total. It returns an
 // error of change unmodified. Errors: *InvalidError, ErrConflict, ErrUnavailable.
 func (s *Store) Rewrite(ctx context.Context, change func(View) (Revised, error)) error {
-	return s.retry(ctx, func() error {
-		last, err := s.rewrite(ctx, change)
-		if err != nil {
-			return err
-		}
-		return s.replica.WaitFor(ctx, last)
-	})
+	return s.retry(ctx, func() error { return s.rewrite(ctx, change) })
 }
 
-// rewrite makes one attempt. It returns the revision of the last write, 0 if nothing was
-// written.
-func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error)) (uint64, error) {
+// rewrite makes one attempt.
+func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error)) error {
 	var batch []Write
 	err := s.View(func(v View) error {
 		revised, err := change(v)
@@ -69,9 +62,13 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	})
 	switch {
 	case err != nil || len(batch) == 0:
-		return 0, err
+		return err
 	case len(batch) > MaxBatch:
-		return 0, fmt.Errorf("storage: a batch of %d entities exceeds the maximum of %d", len(batch), MaxBatch)
+		return fmt.Errorf("storage: a batch of %d entities exceeds the maximum of %d", len(batch), MaxBatch)
 	}
-	return s.appendBatch(ctx, batch)
+	last, err := s.appendBatch(ctx, batch)
+	if err != nil {
+		return err
+	}
+	return s.await(ctx, last, batch)
 }

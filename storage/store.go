@@ -413,11 +413,12 @@ func (s *Store) tombstone(current Record, whole bool) Write {
 }
 
 func (s *Store) append(ctx context.Context, w Write) error {
-	revision, err := s.appendBatch(ctx, []Write{w})
+	batch := []Write{w}
+	revision, err := s.appendBatch(ctx, batch)
 	if err != nil {
 		return err
 	}
-	return s.replica.WaitFor(ctx, revision)
+	return s.await(ctx, revision, batch)
 }
 
 // appendBatch appends writes atomically. The log removes tombstones a little before the

@@ -61,7 +61,27 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	if err := s.replica.WaitFor(ctx, u.newest); err != nil {
 		addError(results, err)
 	}
+	u.eraseLate(ctx, entities)
 	return results
+}
+
+// eraseLate reports the entities that a concurrent deletion of their organization erases.
+func (u *upsert) eraseLate(ctx context.Context, entities []Entity) {
+	checked := map[string]error{} // by organization
+	for i, r := range u.results {
+		if r.Err != nil || r.Change == Unchanged {
+			continue
+		}
+		ref := entities[i].Ref()
+		err, known := checked[ref.Organization()]
+		if !known {
+			err = u.s.eraseLate(ctx, ref)
+			checked[ref.Organization()] = err
+		}
+		if err != nil {
+			u.results[i] = UpsertResult{Err: err}
+		}
+	}
 }
 
 // upsert is the state of one call of UpsertFrom.
@@ -183,12 +203,12 @@ func (s *Store) flush(ctx context.Context, batch []Write, changed func(Record) b
 		return 0, err
 	}
 	for i, w := range batch {
-		current, err := s.current(w.Ref)
+		current, err := s.replaced(w.Ref)
+		if _, erased := errors.AsType[*ErasedError](err); erased || err == nil && changed(current) {
+			return 0, ErrConflict // the batch may have entities of other organizations
+		}
 		if err != nil {
 			return last, err
-		}
-		if changed(current) {
-			return 0, ErrConflict
 		}
 		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()
 	}

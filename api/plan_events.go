@@ -28,7 +28,10 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 	changes := make([]storage.Change, len(events))
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		of, _, err := storage.Read[storage.RatePlan](v, plan)
-		if err == nil && len(of.Parts) > 0 {
+		if err != nil {
+			return r, storage.NotFound(err, plan)
+		}
+		if len(of.Parts) > 0 {
 			return r, rest.Invalid("planId", "has parts: set the event of one of its parts")
 		}
 		all, err := storage.ReadPlanEvents(v, plan)

@@ -61,6 +61,7 @@ func with(refs ...Ref) func(View) ([]Ref, error) {
 // a home with hundreds of devices. If a shared entity replaces the deleted entity,
 // Whole is false: the tombstone is then the newest change of what remains.
 func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, dependents func(View) ([]Ref, error)) (err error) {
+	whole := false
 	for more := true; more && err == nil; {
 		err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
 			current, err := find(v, ref)
@@ -82,8 +83,50 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, depen
 			if more = len(r.Gone) > MaxBatch; more {
 				r.Gone = r.Gone[:MaxBatch]
 			}
+			whole = r.Whole
 			return r, err
 		})
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.deleteLate(ctx, ref, whole, dependents)
+}
+
+// deleteLate deletes dependents of a deleted entity that were created after its deletion
+// had read them. It does nothing if the entity exists again.
+func (s *Store) deleteLate(ctx context.Context, ref Ref, whole bool, dependents func(View) ([]Ref, error)) error {
+	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
+		current, err := find(v, ref)
+		if err != nil || current.live() {
+			return r, err
+		}
+		gone, err := dependents(v)
+		return Revised{Gone: gone[:min(len(gone), MaxBatch)], Whole: whole}, err
+	})
+}
+
+// parents has the kinds of what a home, a rate plan or a device has one of, with the kind of
+// the owner. Both records have the same identifier.
+var parents = map[Kind]Kind{
+	KindSolar: KindHome, KindUsage: KindHome, KindMeasuredLoad: KindHome, KindHomeMarket: KindHome, KindOnboarding: KindHome,
+	KindPlanEvent: KindRatePlan, KindUserPreferences: KindHVACDevice,
+}
+
+// deleteOrphan deletes a new entity if its parent was deleted between the check of the
+// caller and the write. A new parent with the same identifier would inherit it. Errors:
+// *NotFoundError of the parent, ErrConflict, ErrUnavailable.
+func (s *Store) deleteOrphan(ctx context.Context, ref Ref) error {
+	kind, found := parents[ref.Kind]
+	if !found {
+		return nil
+	}
+	parent, err := s.current(kind.Ref(ref.Org, ref.ID))
+	if err != nil || !parent.Deleted {
+		return err
+	}
+	if err := s.deleteLate(ctx, parent.Ref, true, with(ref)); err != nil {
+		return err
+	}
+	return &NotFoundError{parent.Ref}
 }

@@ -181,20 +181,3 @@ func (s *Store) eraseLate(ctx context.Context, ref Ref) error {
 	}
 	return err
 }
-
-// await returns when reads include a batch, whose last write has the revision. Errors:
-// *ErasedError for new entities of a deleted organization, ErrUnavailable.
-func (s *Store) await(ctx context.Context, revision uint64, batch []Write) error {
-	if err := s.replica.WaitFor(ctx, revision); err != nil {
-		return err
-	}
-	for _, w := range batch {
-		if w.over || w.Deleted {
-			continue
-		}
-		if err := s.eraseLate(ctx, w.Ref); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -72,3 +72,25 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	}
 	return s.await(ctx, last, batch)
 }
+
+// await returns when reads include a batch, whose last write has the revision. Errors:
+// *ErasedError and *NotFoundError for new entities of what was deleted meanwhile,
+// ErrUnavailable.
+func (s *Store) await(ctx context.Context, revision uint64, batch []Write) error {
+	if err := s.replica.WaitFor(ctx, revision); err != nil {
+		return err
+	}
+	for _, w := range batch {
+		if w.over || w.Deleted {
+			continue
+		}
+		err := s.eraseLate(ctx, w.Ref)
+		if err == nil {
+			err = s.deleteOrphan(ctx, w.Ref)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -23,8 +23,9 @@ type UpsertResult struct {
 	// Change is empty if the entity is not stored. It is set beside ErrUnavailable if the
 	// entity is stored, but reads do not include it yet.
 	Change Change
-	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict or ErrUnavailable,
-	// nil if the entity is stored.
+	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict, ErrUnavailable, or
+	// the *NotFoundError of a home, plan or device that was deleted meanwhile, nil if the
+	// entity is stored.
 	Err error
 }
 
@@ -61,22 +62,25 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	if err := s.replica.WaitFor(ctx, u.newest); err != nil {
 		addError(results, err)
 	}
-	u.eraseLate(ctx, entities)
+	u.undoLate(ctx, entities)
 	return results
 }
 
-// eraseLate reports the entities that a concurrent deletion of their organization erases.
-func (u *upsert) eraseLate(ctx context.Context, entities []Entity) {
-	checked := map[string]error{} // by organization
+// undoLate removes and reports the entities of what was deleted meanwhile.
+func (u *upsert) undoLate(ctx context.Context, entities []Entity) {
+	erased := map[string]error{} // by organization
 	for i, r := range u.results {
 		if r.Err != nil || r.Change == Unchanged {
 			continue
 		}
 		ref := entities[i].Ref()
-		err, known := checked[ref.Organization()]
+		err, known := erased[ref.Organization()]
 		if !known {
 			err = u.s.eraseLate(ctx, ref)
-			checked[ref.Organization()] = err
+			erased[ref.Organization()] = err
+		}
+		if err == nil {
+			err = u.s.deleteOrphan(ctx, ref)
 		}
 		if err != nil {
 			u.results[i] = UpsertResult{Err: err}

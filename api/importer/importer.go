@@ -256,6 +256,7 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	var damaged *storage.DecodeError
 	var limit *storage.LimitError
 	var erased *storage.ErasedError
+	var missing *storage.NotFoundError
 	switch {
 	case errors.As(r.Err, &wrong):
 		im.fail(l, wrong.Fields)
@@ -265,6 +266,8 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 		im.fail(l, []storage.FieldError{{Field: "resource", Message: limit.Error()}})
 	case errors.As(r.Err, &erased):
 		im.fail(l, []storage.FieldError{{Field: "organizationId", Message: erased.Error()}})
+	case errors.As(r.Err, &missing): // deleted after the line was checked
+		im.fail(l, []storage.FieldError{{Field: "line", Message: noEntity(missing.Ref)}})
 	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
 		im.cut = true
 		im.fail(l, []storage.FieldError{{Field: "line", Message: "the service cannot store it now: import the line again"}})

@@ -94,6 +94,30 @@ func TestImport_ConcurrentRotation(t *testing.T) {
 	}
 }
 
+// TestImport_HomeDeletedMeanwhile checks that an import reports the line of a home that was
+// deleted after the line was checked, and stores the other lines.
+func TestImport_HomeDeletedMeanwhile(t *testing.T) {
+	im, log := newImporter()
+	organization := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
+	storagetest.Put(t, im.Store, organization, storagetest.Home("acme", "gone", ""), storagetest.Home("acme", "kept", ""))
+	log.Intercept(func(w storage.Write) error {
+		if log.Intercept(nil); w.ID != "gone" {
+			return nil
+		}
+		return im.Store.DeleteHome(t.Context(), "acme", "gone")
+	})
+	var lines []*pending
+	for i, home := range []string{"gone", "kept"} {
+		line := &solarLine{Solar: storage.Solar{HomeID: home, SizeKw: 5}}
+		line.lineHead.OrganizationID = "acme"
+		lines = append(lines, &pending{number: i + 1, line: line})
+	}
+	err := im.store(t.Context(), lines)
+	if r := im.report; err != nil || r.Created != 1 || len(r.Errors) != 1 || r.Errors[0].ID != "gone" || r.Errors[0].Fields[0].Message != `there is no home "gone"` {
+		t.Errorf("%v, the report is %+v", err, r)
+	}
+}
+
 // TestResources_Order checks that an export has its lines in the order in which an import
 // stores them.
 func TestResources_Order(t *testing.T) {

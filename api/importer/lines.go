@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -155,11 +156,14 @@ func (c *check) refersTo(ref storage.Ref, field string) {
 	}
 	r, err := c.v.Get(ref)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && r.Deleted {
-		c.p.Addf(field, "there is no %s %q", ref.Kind, ref.ID)
+		c.p.Addf(field, "%s", noEntity(ref))
 		return
 	}
 	c.failed(err)
 }
+
+// noEntity is the message for a reference to an entity that does not exist.
+func noEntity(ref storage.Ref) string { return fmt.Sprintf("there is no %s %q", ref.Kind, ref.ID) }
 
 type organizationLine struct {
 	_ struct{} `required:"resource,id,name"`

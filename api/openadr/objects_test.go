@@ -6,9 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -112,6 +114,24 @@ func TestUpdate_ChangeDuringBody(t *testing.T) {
 				t.Errorf("the object has name %q and targets %q, %v; want the body's name and the remaining target", o.Name, o.Targets, err)
 			}
 		})
+	}
+}
+
+// TestCreate_UnreadableBody checks that a body that cannot be read is the client's error. The
+// audit log records a status of 500 and above as a possible change.
+func TestCreate_UnreadableBody(t *testing.T) {
+	s := &server{}
+	for want, body := range map[int]io.Reader{
+		http.StatusBadRequest:            iotest.ErrReader(io.ErrUnexpectedEOF),
+		http.StatusRequestTimeout:        iotest.ErrReader(os.ErrDeadlineExceeded),
+		http.StatusRequestEntityTooLarge: strings.NewReader(strings.Repeat(" ", MaxBody+1)),
+	} {
+		r := business(t.Context(), http.MethodPost, "")
+		r.Header.Set("Content-Type", "application/json")
+		r.Request.Body = io.NopCloser(body)
+		if _, err := s.create(kinds()[0], r); err == nil || rest.PublicProblem(err, nil).Status != want {
+			t.Errorf("the error is %v, want the status %d", err, want)
+		}
 	}
 }
 

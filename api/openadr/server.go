@@ -168,7 +168,7 @@ func (r *request) body(into any, sch *schema.Schema, p *rest.FieldErrors) error 
 	}
 	if r.data == nil {
 		if r.data, err = io.ReadAll(http.MaxBytesReader(nil, r.Request.Body, MaxBody)); err != nil {
-			return err
+			return rest.ReadError(err)
 		}
 	}
 	const maxDepth = 32

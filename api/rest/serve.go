@@ -174,7 +174,7 @@ func readBody(r *http.Request, route *Route) ([]byte, error) {
 	}
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, readError(err)
+		return nil, ReadError(err)
 	}
 	if len(data) == 0 {
 		return nil, nil
@@ -185,9 +185,9 @@ func readBody(r *http.Request, route *Route) ([]byte, error) {
 	return data, nil
 }
 
-// readError converts an error of reading the body: too large, too slow, or shorter than
+// ReadError converts an error of reading the body: too large, too slow, or shorter than
 // announced.
-func readError(err error) error {
+func ReadError(err error) error {
 	var tooLarge *http.MaxBytesError
 	var network net.Error
 	if errors.As(err, &tooLarge) || errors.As(err, &network) && network.Timeout() {

@@ -47,12 +47,14 @@ func (unavailable) RespondRelay(string, string, events.RelayResponse) error {
 type memory struct {
 	public, admin http.Handler
 	key           string
+	log           *storagetest.Log
+	replica       *storagetest.Replica
 }
 
-func newMemory(f *testing.F) *memory {
+func newMemory(f testing.TB) *memory {
 	f.Helper()
 	clock := func() time.Time { return start }
-	store, _, _ := storagetest.NewStore(clock)
+	store, log, replica := storagetest.NewStore(clock)
 	v, err := vault.Open(f.Context(), store)
 	if err != nil {
 		f.Fatal(err)
@@ -72,7 +74,7 @@ func newMemory(f *testing.F) *memory {
 		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
-	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text}
+	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text, log: log, replica: replica}
 }
 
 // ask sends a request and reads the response, which must be JSON and not a server error.

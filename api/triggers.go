@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -54,6 +56,9 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 	if err := s.Triggers.Admit(ctx, t); err != nil {
 		return wire.AcceptedTrigger{}, err
 	}
+	if err := s.catchUp(ctx); err != nil {
+		return wire.AcceptedTrigger{}, err
+	}
 	err = s.Store.View(func(v storage.View) error {
 		t.Revision = v.Revision()
 		t.Homes, err = countHomes(v, &t)
@@ -71,6 +76,20 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 		return wire.AcceptedTrigger{}, rest.ErrOtherBody
 	}
 	return accepted(&t), err
+}
+
+// catchUpTimeout is how long a trigger waits for a replica that lags.
+const catchUpTimeout = 5 * time.Second
+
+// catchUp waits until the replica has every earlier write, also those of other processes.
+// A trigger at an older revision would skip the homes created since.
+func (s *server) catchUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
+	defer cancel()
+	if err := s.Store.CatchUp(ctx); err != nil {
+		return fmt.Errorf("%w: replica cannot catch up with the log of record: %w", rest.ErrUnavailable, err)
+	}
+	return nil
 }
 
 // countHomes counts the homes that a trigger covers.

@@ -1,9 +1,16 @@
 package api_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 func TestTrigger(t *testing.T) {
@@ -45,4 +52,33 @@ func TestTrigger_Plans(t *testing.T) {
 		}
 	}
 	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, rest.CodeValidationFailed)
+}
+
+// A trigger has the homes that another process stored before it. If the replica lags for
+// long, nothing is accepted.
+func TestTrigger_LaggingReplica(t *testing.T) {
+	for name, test := range map[string]struct {
+		lag    time.Duration
+		status int
+		want   string
+	}{
+		"short": {time.Second, http.StatusOK, `"homes":2,`},
+		"long":  {time.Minute, http.StatusServiceUnavailable, rest.ErrUnavailable.Message},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory(t)
+				time.AfterFunc(test.lag, m.replica.Hold())
+				other := storage.NewStore(m.log, m.log.Replica(), time.Now)
+				storagetest.Put(t, other, storagetest.Home("acme", "home2", "plan"))
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/webhook/price_signal/trigger", strings.NewReader(`{}`))
+				r.Header = operator("application/json")
+				w := httptest.NewRecorder()
+				m.admin.ServeHTTP(w, r)
+				if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
+					t.Errorf("response %d %s, want %d with %s", w.Code, w.Body, test.status, test.want)
+				}
+			})
+		})
+	}
 }

@@ -3,11 +3,13 @@ package dispatcher
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // If triggers arrive faster than an endpoint accepts their walks, the last homes still
@@ -117,5 +119,33 @@ func TestSupersede_SlowEndpointStaysBusy(t *testing.T) {
 		if walk := time.Since(began); walk > least*11/10 {
 			t.Errorf("walk took %s, want %s at the concurrency limit", walk, least)
 		}
+	})
+}
+
+// A newer trigger of an API that lags does not walk the newest homes, so it does not
+// supersede their older signals.
+func TestSupersede_LaggingAPI(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3
+		w.homes(homes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		lagging := w.store.Revision()
+		storagetest.Put(t, w.store, storagetest.Home("org", "home_new", "plan"))
+		var back atomic.Bool
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if a.home == "home_new" && !back.Load() {
+				return http.StatusServiceUnavailable
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		older := w.trigger(24)
+		<-time.After(500 * time.Millisecond)
+		back.Store(true)
+		newer := older
+		newer.ID, newer.Revision, newer.Homes = storage.NewID("trg_", time.Now()), lagging, homes
+		newer = w.bus.accept(newer)
+		w.wants(older, outcomes{events.OutcomeDelivered: homes + 1})
+		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
 	})
 }

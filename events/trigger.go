@@ -105,13 +105,15 @@ func (t *Trigger) Selects(ratePlanID string) bool {
 }
 
 // Covers reports whether the trigger is newer than another trigger and its window covers
-// the rest of the older window.
+// the rest of the older window. A newer trigger at an older revision covers nothing,
+// because its walk skips the homes created since that revision.
 func (t *Trigger) Covers(older *Trigger, now time.Time) bool {
 	left := older.Start.Time
 	if older.End.After(now) && now.After(left) {
 		left = now
 	}
-	return t.Change == nil && older.Change == nil && t.Sequence > older.Sequence && !t.Start.After(left) && !t.End.Before(older.End.Time)
+	return t.Change == nil && older.Change == nil && t.Sequence > older.Sequence && t.Revision >= older.Revision &&
+		!t.Start.After(left) && !t.End.Before(older.End.Time)
 }
 
 // Supersedes reports whether the trigger covers an older trigger for every home. Of

@@ -4,7 +4,7 @@ import "fmt"
 
 // Quota limits the triggers and records of one organization. A zero field is no limit.
 type Quota struct {
-	// Waiting is the maximum number of uncompleted triggers. Bytes is the maximum size of
+	// Waiting is the maximum number of uncompleted price triggers. Bytes is the maximum size of
 	// the stored triggers and receipts.
 	Waiting int
 	Bytes   int64
@@ -21,8 +21,12 @@ const (
 
 // Usage is the current usage of one organization's triggers.
 type Usage struct {
-	Waiting int   `json:"waiting"`
-	Bytes   int64 `json:"bytes"`
+	// Waiting counts the uncompleted price triggers. Notifying counts the uncompleted
+	// OpenADR notifications. They are separate, because a callback that is down keeps
+	// notifications uncompleted for a day.
+	Waiting   int   `json:"waiting"`
+	Notifying int   `json:"notifying,omitempty"`
+	Bytes     int64 `json:"bytes"`
 	// Deliveries counts the deliveries in the ledger.
 	Deliveries int `json:"deliveries,omitempty"`
 }

@@ -46,7 +46,8 @@ type Trigger struct {
 	// Durations then count from RetriedAt instead of CreatedAt.
 	RetriedAt storage.Time `json:"retriedAt,omitzero"`
 	// Surplus reports whether the organization had SurplusFrom uncompleted triggers when
-	// this one was accepted. The slices of surplus triggers have their own queue.
+	// this one was accepted. Only notifications count earlier notifications. The slices of
+	// surplus triggers have their own queue.
 	Surplus bool `json:"surplus,omitempty"`
 	// Change is the change of an OpenADR object that subscribers are notified of. It is
 	// nil for price signals. With a Change, ScheduleID names the object.

@@ -206,35 +206,47 @@ func TestPrune_Periodic(t *testing.T) {
 	})
 }
 
-// The quota limits triggers, but no notifications of OpenADR objects.
+// notificationOf returns the trigger of an OpenADR notification.
+func notificationOf(org, id string) events.Trigger {
+	t := trigger(org, id, 0, 1)
+	t.Change = &events.Change{}
+	return t
+}
+
+// The quota limits triggers, but no notifications of OpenADR objects. Notifications do not
+// use up the quota of triggers.
 func TestLog_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		l.opt.Quota = events.Quota{Waiting: 1}
-		accept(t, l, trigger("org", "trg_1", 0, 1))
+		accept(t, l, notificationOf("org", "trg_0"))
 		log := l.Log(&acceptor{})
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_1", 0, 1)); err != nil {
+			t.Errorf("trigger beside a notification is refused: %v", err)
+		}
+		accept(t, l, trigger("org", "trg_1", 0, 1))
 		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err == nil {
 			t.Error("trigger beyond the quota is accepted")
 		}
-		notification := trigger("org", "trg_3", 0, 1)
-		notification.Change = &events.Change{}
-		if _, err := log.Accept(t.Context(), notification); err != nil {
+		if _, err := log.Accept(t.Context(), notificationOf("org", "trg_3")); err != nil {
 			t.Errorf("notification is refused: %v", err)
 		}
 	})
 }
 
-// Triggers of an organization beside SurplusFrom uncompleted ones are surplus.
+// Triggers of an organization beside SurplusFrom uncompleted ones are surplus. Only
+// notifications count earlier notifications.
 func TestLog_Surplus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		kept := &acceptor{}
 		log := l.Log(kept)
-		surplus := func(org string) bool {
-			_, err := log.Accept(t.Context(), trigger(org, "trg_next", 0, 1))
+		accepted := func(next events.Trigger) bool {
+			_, err := log.Accept(t.Context(), next)
 			must(t, err)
 			return kept.last.Surplus
 		}
+		surplus := func(org string) bool { return accepted(trigger(org, "trg_next", 0, 1)) }
 		for n := range events.SurplusFrom + 1 {
 			if got, want := surplus("org"), n >= events.SurplusFrom; got != want {
 				t.Errorf("beside %d uncompleted triggers surplus is %t", n, got)
@@ -243,6 +255,15 @@ func TestLog_Surplus(t *testing.T) {
 		}
 		if surplus("other") {
 			t.Error("a trigger of another organization is surplus")
+		}
+		for n := range events.SurplusFrom {
+			accept(t, l, notificationOf("notified", fmt.Sprint("trg_", n)))
+		}
+		if surplus("notified") {
+			t.Error("a trigger beside notifications is surplus")
+		}
+		if !accepted(notificationOf("notified", "trg_next")) {
+			t.Error("a notification beside others is not surplus")
 		}
 	})
 }

@@ -90,7 +90,7 @@ var buckets = []string{
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 5"
+const form = " 6"
 
 var (
 	triggersKey = []byte("triggers")
@@ -200,7 +200,11 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
-	t.Surplus = used.Waiting >= events.SurplusFrom
+	waiting := used.Waiting
+	if t.Change != nil {
+		waiting += used.Notifying
+	}
+	t.Surplus = waiting >= events.SurplusFrom
 	sequence, err := s.TriggerLog.Accept(ctx, t)
 	if err != nil {
 		return 0, err

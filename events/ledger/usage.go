@@ -21,7 +21,11 @@ func (t *tally) usage() events.Usage {
 	for _, deliveries := range t.Outcomes {
 		u.Deliveries += deliveries
 	}
-	if t.Trigger.ID != "" && !t.completed() {
+	switch {
+	case t.Trigger.ID == "" || t.completed():
+	case t.Trigger.Change != nil:
+		u.Notifying = 1
+	default:
 		u.Waiting = 1
 	}
 	return u
@@ -36,7 +40,10 @@ func changeUsage(tx *bbolt.Tx, org string, before, after events.Usage) error {
 	if err != nil {
 		return err
 	}
-	u.Waiting, u.Bytes, u.Deliveries = u.Waiting+after.Waiting-before.Waiting, u.Bytes+after.Bytes-before.Bytes, u.Deliveries+after.Deliveries-before.Deliveries
+	u.Waiting += after.Waiting - before.Waiting
+	u.Notifying += after.Notifying - before.Notifying
+	u.Bytes += after.Bytes - before.Bytes
+	u.Deliveries += after.Deliveries - before.Deliveries
 	if u == (events.Usage{}) {
 		return usageTable.Delete(tx, []byte(org))
 	}

@@ -127,7 +127,7 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 		}
 	}
 	if err == nil && o.Removed {
-		err = c.Store.DeleteEach(ctx, []storage.Ref{r.Ref})
+		err = c.deleteRemoved(ctx, r)
 	}
 	if err == nil || errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrConflict) || ctx.Err() != nil {
 		return err
@@ -135,6 +135,21 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	// A retry has the same error, and would hold up the changes of all other objects.
 	c.Log.Error("change of an OpenADR object dropped", "object", r.Ref.String(), "error", err)
 	return nil
+}
+
+// deleteRemoved deletes an object permanently, unless a client has created it again. A VEN
+// that is created again has the same identifier.
+func (c *changes) deleteRemoved(ctx context.Context, r storage.Record) error {
+	return c.Store.Rewrite(ctx, func(v storage.View) (change storage.Revised, err error) {
+		current, err := v.Get(r.Ref)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			err = nil
+		case err == nil && current.Revision == r.Revision:
+			change.Gone = []storage.Ref{r.Ref}
+		}
+		return change, err
+	})
 }
 
 // subscribed counts an organization's subscriptions and reports whether a notification may

@@ -347,3 +347,40 @@ func TestChanges_ReportRetention(t *testing.T) {
 		stop()
 	})
 }
+
+// A client may create a VEN again while the deletion of the old VEN is announced. The new
+// VEN stays.
+func TestChanges_CreatedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.subscribe(storage.OpenADRVEN)
+		w.triggers.fail = func(what string) error {
+			if what == "accept, unanswered" {
+				<-time.After(50 * time.Millisecond)
+			}
+			return nil
+		}
+		ven := openADR(storage.OpenADRVEN, "ven")
+		w.put(ven)
+		stop := w.fleet(1)
+		defer stop()
+		pass(minute)
+		removed := *ven
+		removed.Removed = true
+		w.put(&removed)
+		pass(10 * time.Millisecond)
+		w.put(ven)
+		pass(minute)
+		if o, err := storage.Get[storage.OpenADRObject](w.store, ven.Ref()); err != nil || o.Removed {
+			t.Errorf("new VEN is removed: %t, %v", o.Removed, err)
+		}
+		if got := w.operations("ven"); !slices.Equal(got, []string{"CREATE", "DELETE", "UPDATE"}) {
+			t.Errorf("notifications of %q", got)
+		}
+		w.put(&removed)
+		pass(minute)
+		if _, err := storage.Get[storage.OpenADRObject](w.store, ven.Ref()); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("removed VEN: %v, want it deleted", err)
+		}
+	})
+}

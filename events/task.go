@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -69,6 +70,8 @@ type Tasks interface {
 	// Tasks returns the names of the tasks of a kind that are pending, due or in
 	// progress.
 	Tasks(ctx context.Context, kind TaskKind) (map[TaskName]bool, error)
+	// TaskDue returns the due time of a pending task, zero if none is pending.
+	TaskDue(ctx context.Context, name TaskName) (time.Time, error)
 	// ConsumeTasks calls handle for due tasks of a kind, in a number of slots, until
 	// taking ends. It returns when all handlers have returned. A task whose handler
 	// returns an error is redelivered.

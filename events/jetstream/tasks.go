@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
@@ -90,6 +91,13 @@ func (c *Conn) Tasks(ctx context.Context, kind events.TaskKind) (map[events.Task
 		}
 	}
 	return names, nil
+}
+
+// TaskDue returns the due time of a pending task, zero if none is pending. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) TaskDue(ctx context.Context, name events.TaskName) (time.Time, error) {
+	t, _, err := lastValue[events.Task](ctx, c, tasksStream, taskWaitPrefix+name.String())
+	return t.DueAt.Time, err
 }
 
 func parseTaskName(text string) (events.TaskName, error) {

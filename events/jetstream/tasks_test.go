@@ -47,6 +47,13 @@ func TestTasks_Due(t *testing.T) {
 	must(t, b.PutTask(within(t), overdue))
 	must(t, b.PutTask(within(t), later))
 	waiting(t, b, overdue, later)
+	for task, want := range map[string]time.Time{"b": later.DueAt.Time, "none": {}} {
+		name := later.Name()
+		name.ID = task
+		if due, err := b.TaskDue(within(t), name); err != nil || !due.Equal(want) {
+			t.Errorf("task %s is due at %s, %v, want %s", task, due, err, want)
+		}
+	}
 	got := make(chan events.Task, 9)
 	stop := takeTasks(t, b, got)
 	if task := receive(t, got); !reflect.DeepEqual(task, overdue) {

@@ -163,6 +163,10 @@ func (w *world) Tasks(context.Context, events.TaskKind) (map[events.TaskName]boo
 	return names, nil
 }
 
+func (w *world) TaskDue(context.Context, events.TaskName) (time.Time, error) {
+	return time.Time{}, nil
+}
+
 func (w *world) ConsumeTasks(_, taking context.Context, _ events.TaskKind, _ int, _ func(context.Context, events.Task, events.Taken) error) error {
 	<-taking.Done()
 	return nil

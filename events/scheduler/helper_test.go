@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,6 +87,13 @@ func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]boo
 		names[q.due[i].Name()] = true
 	}
 	return names, nil
+}
+
+func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.move()
+	return q.waiting[name].DueAt.Time, nil
 }
 
 func (q *tasks) take() (events.Task, bool) {
@@ -199,6 +207,8 @@ type world struct {
 	state storage.Log
 	// logger is the schedulers' logger.
 	logger *slog.Logger
+	// ahead is how far the schedulers' clock is ahead.
+	ahead atomic.Int64
 }
 
 // newWorld returns a world in a synctest bubble.
@@ -219,7 +229,7 @@ func (w *world) fleet(n int) (stop func()) {
 	for range n {
 		s := New(Deps{
 			Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
-			Registerer: prometheus.NewRegistry(), Now: time.Now, State: w.state, ReportRetention: time.Hour,
+			Registerer: prometheus.NewRegistry(), Now: w.now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {
@@ -229,6 +239,9 @@ func (w *world) fleet(n int) (stop func()) {
 	}
 	return func() { cancel(); wg.Wait() }
 }
+
+// now is the time on the schedulers' clock.
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 // create stores a schedule like the API, with its first run queued.
 func (w *world) create(s storage.Schedule) {

@@ -46,6 +46,25 @@ func TestScheduler_RunOncePerFleet(t *testing.T) {
 	})
 }
 
+// A clock that was ahead while a run was due does not stop the schedule.
+func TestScheduler_ClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		stop := w.fleet(1)
+		defer stop()
+		pass(16 * minute)
+		w.ahead.Store(int64(365 * 24 * time.Hour))
+		pass(16 * minute)
+		w.ahead.Store(0)
+		w.forget()
+		pass(24 * time.Hour)
+		if runs := w.runs(); len(runs) < 95 {
+			t.Errorf("%d runs in a day, want one each quarter hour: %v", len(runs), runs)
+		}
+	})
+}
+
 func TestScheduler_MissedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -53,6 +53,12 @@ func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]boo
 	return names, nil
 }
 
+func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting[name].DueAt.Time, nil
+}
+
 // notices are the stored notices.
 type notices struct{ list []events.Notice }
 

@@ -160,6 +160,9 @@ func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run s
 			state.DataEnd.Time, state.Validators = w.end, f.validators
 		}
 		state.DueAt = task.DueAt
+		if state.LastGoodAt.After(run.At.Time) {
+			state.LastGoodAt = run.At // of a clock that was ahead
+		}
 		state.Record(w.run)
 		state.NextRunAt = storage.Time{Time: r.next(source, &state, f.retryAfter)}
 		w.Put = append(w.Put, &state)
@@ -175,6 +178,19 @@ const (
 	breakerDelay = 15 * time.Minute
 	longestRetry = time.Hour
 )
+
+// clockTolerance is how much the clocks of two processes may differ.
+const clockTolerance = 10 * time.Minute
+
+// dueTooLate reports whether the next run is later than next allows. A process whose clock
+// was ahead has planned it.
+func dueTooLate(source *storage.Source, state *storage.SourceState, now time.Time) bool {
+	longest := source.Every()
+	if state.Failures > 0 {
+		longest = maxRetryAfter
+	}
+	return state.NextRunAt.After(now.Add(longest + clockTolerance))
+}
 
 // next returns the time of the next run.
 func (r *Runner) next(source *storage.Source, state *storage.SourceState, retryAfter time.Duration) time.Time {

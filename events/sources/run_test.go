@@ -163,6 +163,31 @@ func TestRun_Late(t *testing.T) {
 	}
 }
 
+// TestRun_ClockAhead makes a run while the clock is days ahead. Once the clock is right,
+// the source runs at once, and is late if it then fails. A delay that the server asked for
+// stays.
+func TestRun_ClockAhead(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	w.answer = text(hours(20))
+	right := w.now.Add(time.Minute)
+	w.now = right.AddDate(0, 0, 9)
+	if state := w.run(s); !state.LastGoodAt.Equal(w.now) {
+		t.Fatalf("run failed: %+v", state)
+	}
+	w.now = right
+	w.answer = status(http.StatusTooManyRequests, "Retry-After", "86400")
+	if state := w.run(s); !w.now.Equal(right) || !state.NextRunAt.Equal(right.Add(maxRetryAfter)) || !state.LastGoodAt.Equal(right) {
+		t.Errorf("run at %s, want %s: %+v", w.now, right, state)
+	}
+	if w.run(s); !w.now.Equal(right.Add(maxRetryAfter)) {
+		t.Errorf("run at %s, want %s after the first", w.now, maxRetryAfter)
+	}
+	if state := w.state(s); !state.Late(&s, w.now) {
+		t.Errorf("not late a day after the last good run: %+v", state)
+	}
+}
+
 // TestRun_Redelivered repeats the task of a recorded run. The source is not asked again,
 // and its next run is pending once.
 func TestRun_Redelivered(t *testing.T) {

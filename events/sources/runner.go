@@ -76,13 +76,14 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // plan stores the next run of every active source without a pending run, for example
-// after a crash between storing a source and its run. It also measures the ages.
+// after a crash between storing a source and its run. It replaces runs that are due too
+// late. It also measures the ages.
 func (r *Runner) plan(ctx context.Context) error {
 	waiting, err := r.Tasks.Tasks(ctx, events.TaskSource)
 	if err != nil {
 		return err
 	}
-	var missing []events.Task
+	var missing, tooLate []events.Task
 	var age time.Duration
 	late, now := 0, r.Now()
 	damaged := func(err error) { r.Log.Error("record of a source invalid", "error", err) }
@@ -106,7 +107,12 @@ func (r *Runner) plan(ctx context.Context) error {
 					late++
 				}
 			}
-			if task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time); !waiting[task.Name()] {
+			task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time)
+			switch {
+			case !suspended && dueTooLate(s, &state, now):
+				task.DueAt = storage.Time{Time: now.UTC().Truncate(time.Millisecond)}
+				tooLate = append(tooLate, task)
+			case !waiting[task.Name()]:
 				missing = append(missing, task)
 			}
 			return nil
@@ -119,6 +125,13 @@ func (r *Runner) plan(ctx context.Context) error {
 			break
 		}
 		err = r.Tasks.PutNewTask(ctx, task)
+	}
+	for _, task := range tooLate {
+		if err != nil {
+			break
+		}
+		r.Log.Warn("source run due too late, replaced", "source", task.ID, "org", task.OrganizationID)
+		err = r.Tasks.PutTask(ctx, task)
 	}
 	return err
 }

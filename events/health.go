@@ -54,8 +54,18 @@ func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration
 	return lasted, e.Enabled && e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
 }
 
-// Note adds an attempt to the health.
+// maxLate is how much later than its attempt a result may arrive.
+const maxLate = time.Hour
+
+// Note adds an attempt to the health. Attempts arrive roughly in order. So an earlier
+// attempt with a much later time is from a worker whose clock was ahead. It must not
+// outweigh all attempts up to its time, and gets the time of the new attempt.
 func (h *Health) Note(a *Attempt) {
+	for _, at := range []*storage.Time{&h.LastSuccessAt, &h.LastFailureAt, &h.FailingSince} {
+		if at.After(a.At.Add(maxLate)) {
+			*at = a.At
+		}
+	}
 	if a.Outcome == OutcomeDelivered {
 		if a.At.After(h.LastSuccessAt.Time) {
 			h.LastSuccessAt = a.At
@@ -68,7 +78,7 @@ func (h *Health) Note(a *Attempt) {
 		}
 		return
 	}
-	if a.At.After(h.LastFailureAt.Time) {
+	if !a.At.Before(h.LastFailureAt.Time) {
 		h.LastFailureAt, h.LastFailure = a.At, a.Reason
 	}
 	if a.At.Before(h.LastSuccessAt.Time) {

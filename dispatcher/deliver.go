@@ -267,8 +267,8 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 		out.KeepResponse = send.MaxResponse // the response may hold the results of single messages
 	}
 	w.metrics.inFlight.Inc()
+	defer w.metrics.inFlight.Dec() // also after a panic, which attempt recovers
 	a := attempt{Attempt: w.Sender.Send(ctx, r.target.Destination, &out)}
-	w.metrics.inFlight.Dec()
 	w.attempts.Add(1)
 	if r.batch {
 		a.batchID = payload.ID
@@ -276,7 +276,9 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 			a.results, a.Err = webhook.ReadResults(a.Body)
 		}
 	}
-	w.metrics.attempted(&a.Attempt)
+	if !errors.Is(a.Err, send.ErrStopping) { // the endpoint did not fail
+		w.metrics.attempted(&a.Attempt)
+	}
 	return a
 }
 

@@ -84,10 +84,18 @@ func counters[V ~string](f promauto.Factory, name, help, label string, values []
 	return c
 }
 
+// count counts outcomes. A postponement without a request is no outcome, and neither is a
+// request that the worker's stop cut off.
 func (m *metrics) count(deliveries []events.Delivery) {
 	counts := map[events.Outcome]int{}
 	for i := range deliveries {
-		counts[deliveries[i].Outcome]++
+		d := &deliveries[i]
+		if d.Outcome == events.OutcomeRetrying {
+			if last := d.Last(); !last.Counts() {
+				continue
+			}
+		}
+		counts[d.Outcome]++
 	}
 	for outcome, n := range counts {
 		m.deliveries.WithLabelValues(string(outcome)).Add(float64(n))

@@ -452,6 +452,11 @@ func TestWorker_StopIsNoFailure(t *testing.T) {
 		if open := first.OpenBreakers(); len(open) != 0 {
 			t.Errorf("open breakers are %+v", open)
 		}
+		for _, name := range []string{"gridhook_attempts_total", "gridhook_deliveries_total"} {
+			if counted := first.metrics(t)[name]; counted != 0 {
+				t.Errorf("%s is %g after the stop, want 0", name, counted)
+			}
+		}
 		_, list := w.seen(tr)
 		cut := 0
 		for _, d := range list {

@@ -18,7 +18,8 @@ type Tracker struct {
 	byOrg map[string][]events.Trigger
 	// positions holds positions by trigger. A position may arrive before its trigger.
 	positions map[string]position
-	known     int // number of triggers in byOrg
+	known     int       // number of triggers in byOrg
+	swept     time.Time // time of the last sweep
 }
 
 // position is a walk's position: the latest slice, an earlier slice that becomes ripe next,
@@ -63,11 +64,13 @@ const (
 	maxWalks = 256
 	// sparePositions limits the positions of unknown triggers.
 	sparePositions = 4096
+	// sweepEvery is the interval between two sweeps.
+	sweepEvery = time.Hour
 )
 
 // NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
-	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}}
+	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, swept: time.Now()}
 }
 
 // Accepted adds a trigger. Triggers arrive in the order of their sequences.
@@ -77,6 +80,7 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 	if t.Change != nil {
 		return
 	}
+	ws.sweep(time.Now())
 	list := ws.byOrg[t.OrganizationID]
 	if n := len(list); n > 0 && list[n-1].Sequence >= t.Sequence {
 		return // already known
@@ -126,16 +130,38 @@ func (ws *Tracker) Advance(p events.WalkPosition) bool {
 // prune drops the triggers that by supersedes. The walk of by has reached every slice. So
 // by also supersedes every signal of an open window that a dropped trigger supersedes.
 func (ws *Tracker) prune(by *events.Trigger) {
-	org, newest := by.OrganizationID, *by
-	list := slices.DeleteFunc(ws.byOrg[org], func(t events.Trigger) bool {
-		drop := newest.Supersedes(&t, newest.CreatedAt.Time)
+	newest := *by
+	ws.drop(newest.OrganizationID, func(t *events.Trigger) bool { return newest.Supersedes(t, newest.CreatedAt.Time) })
+}
+
+// sweep drops the triggers of all organizations that are older than any retry and whose
+// window has ended. Without it, triggers for some rate plans would stay in memory, and the
+// triggers of deleted organizations.
+func (ws *Tracker) sweep(now time.Time) {
+	if now.Sub(ws.swept) < sweepEvery {
+		return
+	}
+	ws.swept = now
+	for org := range ws.byOrg {
+		ws.drop(org, func(t *events.Trigger) bool {
+			return now.Sub(t.CreatedAt.Time) > events.LongestRetry && t.End.Before(now)
+		})
+	}
+}
+
+// drop drops triggers of an organization, and their positions.
+func (ws *Tracker) drop(org string, gone func(*events.Trigger) bool) {
+	ws.byOrg[org] = slices.DeleteFunc(ws.byOrg[org], func(t events.Trigger) bool {
+		drop := gone(&t)
 		if drop {
 			delete(ws.positions, t.ID)
 			ws.known--
 		}
 		return drop
 	})
-	ws.byOrg[org] = list
+	if len(ws.byOrg[org]) == 0 {
+		delete(ws.byOrg, org)
+	}
 }
 
 // dropUnknown drops the positions of unknown triggers.

@@ -149,3 +149,37 @@ func TestTracker_Bounded(t *testing.T) {
 		t.Errorf("tracker has %d triggers (%d counted) and %d positions", n, ws.known, p)
 	}
 }
+
+// Triggers that no retry can meet are dropped, of every organization. Triggers with an open
+// window stay.
+func TestTracker_Sweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, sequence := NewTracker(), uint64(0)
+		accept := func(org string, hours int) {
+			sequence++
+			tr := newTrigger(sequence, 0, hours, "plan")
+			tr.OrganizationID, tr.CreatedAt.Time = org, time.Now()
+			tr.Start.Time, tr.End.Time = time.Now(), time.Now().Add(time.Duration(hours)*time.Hour)
+			ws.Accepted(tr)
+			ws.Reached(at(tr, 0, true))
+		}
+		accept("gone", 24)
+		accept("org", 24)
+		accept("org", 72)
+		for _, tt := range []struct {
+			wait                 time.Duration
+			triggers, ofOrg, ofX int
+		}{
+			{23 * time.Hour, 4, 2, 1}, {2 * time.Hour, 3, 1, 2}, {48 * time.Hour, 1, 0, 1},
+		} {
+			<-time.After(tt.wait + time.Second)
+			accept("x", 24)
+			if ws.known != tt.triggers || len(ws.positions) != tt.triggers || len(ws.byOrg["org"]) != tt.ofOrg || len(ws.byOrg["x"]) != tt.ofX {
+				t.Errorf("after another %s: %d triggers, %d positions: %v", tt.wait, ws.known, len(ws.positions), ws.byOrg)
+			}
+		}
+		if len(ws.byOrg) != 1 {
+			t.Errorf("%d organizations have triggers, want 1", len(ws.byOrg))
+		}
+	})
+}

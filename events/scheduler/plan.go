@@ -17,8 +17,9 @@ const (
 )
 
 // plan stores the first run of every schedule without a pending run, for example after a
-// crash between storing a schedule and its run. It corrects the pending runs. It drops the runs of old revisions. It
-// drops them at the second check, because runs due before the change must still be made.
+// crash between storing a schedule and its run. It corrects the pending runs. It drops the
+// runs of old revisions at the second check, because runs due before the change must still
+// be made.
 func (s *Scheduler) plan(ctx context.Context) error {
 	waiting, err := s.Tasks.Tasks(ctx, events.TaskSchedule)
 	if err != nil {

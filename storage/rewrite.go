@@ -74,8 +74,8 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 }
 
 // await returns when reads include a batch, whose last write has the revision. Errors:
-// *ErasedError and *NotFoundError for new entities of what was deleted meanwhile,
-// ErrUnavailable.
+// *ErasedError and *NotFoundError for new entities whose organization or parent was deleted
+// meanwhile, ErrUnavailable.
 func (s *Store) await(ctx context.Context, revision uint64, batch []Write) error {
 	if err := s.replica.WaitFor(ctx, revision); err != nil {
 		return err

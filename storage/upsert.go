@@ -66,7 +66,8 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 	return results
 }
 
-// undoLate removes and reports the entities of what was deleted meanwhile.
+// undoLate removes the entities whose organization or parent was deleted meanwhile, and
+// reports them.
 func (u *upsert) undoLate(ctx context.Context, entities []Entity) {
 	erased := map[string]error{} // by organization
 	for i, r := range u.results {

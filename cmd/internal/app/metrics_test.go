@@ -16,14 +16,22 @@ func TestMetrics_StaleOrganizations(t *testing.T) {
 	a := startWith(t, func(o *app.Options) { o.AllowPrivate = true })
 	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
 	imported, err := operator.Import(t.Context(), strings.NewReader(`{"resource":"organization","id":"acme","name":"Acme"}
-{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":"http://127.0.0.1:9"}`))
+{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":"http://127.0.0.1:9"}
+{"resource":"organization","id":"current","name":"Current"}
+{"resource":"webhookEndpoint","organizationId":"current","id":"ep_current","url":"http://127.0.0.1:9"}`))
 	if err != nil || imported.Failed > 0 {
 		t.Fatalf("%+v %v", imported, err)
 	}
 	now := time.Now().UTC()
 	start, end := storage.Time{Time: now.Add(-48 * time.Hour)}, storage.Time{Time: now.Add(-24 * time.Hour)}
-	if _, err := operator.For("acme").Trigger(t.Context(), client.TriggerRequest{StartTime: &start, EndTime: &end}); err != nil {
-		t.Fatal(err)
+	past := client.TriggerRequest{StartTime: &start, EndTime: &end}
+	for _, trigger := range []struct {
+		org     string
+		request client.TriggerRequest
+	}{{"current", client.TriggerRequest{}}, {"current", past}, {"acme", past}} {
+		if _, err := operator.For(trigger.org).Trigger(t.Context(), trigger.request); err != nil {
+			t.Fatal(err)
+		}
 	}
 	stale := func(count string) bool {
 		if err := a.CountStale(); err != nil {

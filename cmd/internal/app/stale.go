@@ -21,7 +21,7 @@ const staleEvery = time.Minute
 func (a *App) countStale(context.Context) error {
 	a.stale = promauto.With(a.Registry).NewGauge(prometheus.GaugeOpts{
 		Namespace: "gridhook", Name: "organizations_stale",
-		Help: "Organizations, not suspended and with an enabled endpoint, whose newest trigger's window has ended: their receivers have no signal in force. Counted once a minute.",
+		Help: "Organizations, not suspended and with an enabled endpoint, whose triggers' windows have all ended: their receivers have no signal in force. Counted once a minute.",
 	})
 	a.run("the count of stale organizations", func(ctx context.Context) error {
 		return periodic.Run(ctx, staleEvery, a.Log, "count stale organizations", func(context.Context) error { return a.setStale(time.Now()) })
@@ -52,12 +52,32 @@ func (a *App) setStale(now time.Time) error {
 	return err
 }
 
+// recentTriggers is the number of triggers that ranOut reads if the window of the newest has
+// ended.
+const recentTriggers = 100
+
 // ranOut reports whether an organization's signals have run out although an endpoint
-// wants them.
+// wants them. A trigger with a short window does not end the signals of an earlier one.
+// Notifications have no signals.
 func (a *App) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
-	newest, err := a.ledger.Recent(org, 1)
-	if err != nil || len(newest) == 0 || newest[0].EndTime.After(now) {
-		return false, err
+	triggered := false
+	for _, limit := range []int{1, recentTriggers} {
+		recent, err := a.ledger.Recent(org, limit)
+		if err != nil {
+			return false, err
+		}
+		for i := range recent {
+			if recent[i].Notification != nil {
+				continue
+			}
+			if recent[i].EndTime.After(now) {
+				return false, nil
+			}
+			triggered = true
+		}
+	}
+	if !triggered {
+		return false, nil
 	}
 	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
 	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err

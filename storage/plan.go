@@ -43,6 +43,9 @@ func (r *RatePlan) Validate() error {
 		p.Addf("tariff", "%s", err)
 	default:
 		r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
+		for _, rider := range tariff.Riders() { // stored tariffs with it stay valid
+			p.Check(!rider.Uncredited || rider.Percent == 0, "tariff.riders", "%q is in percent and must not have credited false: net metering credits every percentage", rider.Name)
+		}
 	}
 	return p.Err()
 }

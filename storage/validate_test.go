@@ -166,6 +166,10 @@ func TestRatePlan_Validate(t *testing.T) {
 	if len(wrong) != 1 || !strings.HasPrefix(wrong[0], "tariff.energyratestructure[0][0]") {
 		t.Errorf("a wrong rate is at %v", wrong)
 	}
+	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":0.1}]],"riders":[{"name":"Tax","rate":10,"unit":"%","credited":false}]}`)
+	if wrong := problems(t, &p); len(wrong) != 1 || !strings.HasPrefix(wrong[0], "tariff.riders") {
+		t.Errorf("a percentage without credit is refused at %v", wrong)
+	}
 	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":0.1}]]}`)
 	if err := p.Validate(); err != nil || p.Name != "T" || p.Utility != "U" {
 		t.Errorf("name and utility of the tariff are %q, %q (%v)", p.Name, p.Utility, err)

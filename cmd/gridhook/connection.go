@@ -88,9 +88,18 @@ func (g *globals) orgFlag() string {
 // takeEnvironment sets absent flags from their environment variables, then from the
 // context.
 func (g *globals) takeEnvironment(cmd *cobra.Command) error {
-	err := takeFlags(cmd, func(name string) string { return g.getenv(config.EnvName(name)) })
-	if err != nil || given(cmd, "admin-url") || given(cmd, "data") || given(cmd, "api-url") {
-		return err // the context may be of another server, which must not see its key
+	named := given(cmd, "context")
+	if err := takeFlags(cmd, func(name string) string { return g.getenv(config.EnvName(name)) }); err != nil {
+		return err
+	}
+	for _, name := range []string{"admin-url", "data", "api-url"} {
+		switch {
+		case !given(cmd, name):
+		case named:
+			return usagef("--context and --%s (%s) both name a server: leave one out", name, config.EnvName(name))
+		default:
+			return nil // the context may be of another server, which must not see its key
+		}
 	}
 	c, err := g.currentContext()
 	if err != nil {

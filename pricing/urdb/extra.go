@@ -252,9 +252,6 @@ func (r *reader) rider(name string) pricing.Rider {
 	case nil:
 	case bool:
 		rider.Uncredited = !credited
-		if rider.Uncredited && rider.Percent != 0 {
-			r.problem("credited", "must be true or left out for a rider in %%: net metering credits every percentage")
-		}
 	default:
 		r.problem("credited", "must be true or false, not %s", kindOf(credited))
 	}

@@ -183,8 +183,6 @@ func TestParse_Problems(t *testing.T) {
 			"riders[0].rate: is missing", "riders[1].rate: 101 $/kWh is beyond 100", `riders[2].unit: "cents" is not a unit of a rider`,
 			"riders[3]: must be an object, not a number", "riders[4].rate: 500 is not within -100 and 100",
 			"riders[5].credited: must be true or false, not text", "riders[6].enddate: 2026-01-01 is before the start date 2026-02-01"}},
-		{"percentage without credit", string(tarifftest.Flat(1).With("riders", []any{map[string]any{"rate": 10, "unit": "%", "credited": false}}).JSON(t)), []string{
-			"riders[0].credited: must be true or left out for a rider in %"}},
 		{"items of text", `{"items":["a"]}`, []string{"items[0]: must be a JSON object, not text"}},
 		{"nothing", `{}`, []string{"energyratestructure: there is no price per kWh"}},
 		{"no periods", `{"energyratestructure":[]}`, []string{"energyratestructure: there is no price per kWh"}},

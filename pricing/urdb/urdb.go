@@ -55,7 +55,7 @@ const maxVersions = 200
 //     to the Friday before. "federal" means that it is moved.
 //   - riders: a list of {name, rate, unit, startdate, enddate, credited}. The
 //     unit is "$/kWh" (the default) or "%". credited false means that net metering
-//     does not credit the rider, which must be in $/kWh. See pricing.Rider.
+//     does not credit the rider. It has no effect on a rider in %. See pricing.Rider.
 //   - nonbypassable: the part of every rate that net metering does not credit,
 //     $/kWh.
 //   - exportvalues: the name of the hourly avoided-cost values that net billing

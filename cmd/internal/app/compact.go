@@ -76,8 +76,12 @@ func (a *App) prepareStore(ctx context.Context) error {
 	if a.Role != config.Serve {
 		return nil
 	}
-	if err := storesIn(a.Data).recover(); err != nil {
+	s := storesIn(a.Data)
+	if err := s.recover(); err != nil {
 		return err
+	}
+	if err := s.deleteLeftovers(); err != nil {
+		a.Log.Error("leftover store of an interrupted restore or compaction not deleted", "error", err)
 	}
 	return a.compactStore(ctx, time.Now())
 }

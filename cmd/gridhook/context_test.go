@@ -60,6 +60,9 @@ func TestContext(t *testing.T) {
 			t.Errorf("with a data folder and %s: exit %d, %s", environ, got.code, got.err)
 		}
 	}
+	if got := say("endpoint list --context partner", "GRIDHOOK_DATA="+t.TempDir()); got.code != exitUsage || !strings.Contains(got.err, "--context and --data (GRIDHOOK_DATA) both name a server") {
+		t.Errorf("with a context and a data folder: exit %d, %s", got.code, got.err)
+	}
 	if got := say("context use partner"); got.code != 0 || got.out != "The current context is partner.\n" {
 		t.Errorf("exit %d: %s%s", got.code, got.out, got.err)
 	}

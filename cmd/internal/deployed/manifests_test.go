@@ -1,6 +1,7 @@
 package deployed
 
 import (
+	"fmt"
 	"bytes"
 	"errors"
 	"io"
@@ -229,6 +230,29 @@ func TestCommands_Services(t *testing.T) {
 		}
 		if commands == 0 {
 			t.Errorf("%s has no pod that runs a command", file)
+		}
+	}
+}
+
+// TestManifests_EgressPorts checks that the network policies let the processes reach a mail
+// server and a collector if the values configure them, and only then.
+func TestManifests_EgressPorts(t *testing.T) {
+	for file, manifests := range rendered(t) {
+		for _, m := range manifests {
+			if m["kind"] != "NetworkPolicy" {
+				continue
+			}
+			open := map[string]bool{}
+			for _, rule := range list(at(m, "spec", "egress")) {
+				for _, port := range list(at(rule, "ports")) {
+					open[fmt.Sprint(at(port, "port"))] = true
+				}
+			}
+			for _, port := range []string{"587", "4318"} {
+				if want := file == "full.yaml"; open[port] != want {
+					t.Errorf("%s: %v opens port %s: %v, want %v", file, at(m, "metadata", "name"), port, open[port], want)
+				}
+			}
 		}
 	}
 }

@@ -26,6 +26,13 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 
+{{/* Not empty if env or extraEnv sets one of the names. */}}
+{{- define "gridhook.setsOneOf" -}}
+{{- $names := .names }}
+{{- range $name, $value := .root.Values.env }}{{ if has $name $names }}true{{ end }}{{ end }}
+{{- range .root.Values.extraEnv }}{{ if has .name $names }}true{{ end }}{{ end }}
+{{- end }}
+
 {{/* The components that run: one "serve", or "api" and "worker". */}}
 {{- define "gridhook.components" -}}
 components: {{ ternary (list "serve") (list "api" "worker") .Values.serve.enabled | toJson }}
@@ -107,8 +114,7 @@ spec:
     runAsGroup: 65532
     fsGroup: 65532
     seccompProfile: {type: RuntimeDefault}
-  # Longer than the drain timeout, so that requests in flight can finish.
-  terminationGracePeriodSeconds: 60
+  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
   {{- with $values.priorityClassName }}
   priorityClassName: {{ . | quote }}
   {{- end }}

@@ -27,7 +27,7 @@ func TestModules_Node(t *testing.T) {
 	mux.Handle("/modules/", http.StripPrefix("/modules", http.FileServer(http.Dir("testdata/modules"))))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	for _, file := range []string{"format_test.js", "chart_test.js", "history_test.js", "copies_test.js"} {
+	for _, file := range []string{"format_test.js", "chart_test.js", "history_test.js", "copies_test.js", "views_test.js"} {
 		t.Run(file, func(t *testing.T) {
 			p.open(server.URL + "/modules/")
 			result := ask[struct {

@@ -55,11 +55,18 @@ export function requested(parameters, home) {
   return { zone, day, days, today: dateOf(Date.now(), zone) };
 }
 
-/** windowOf is the window of whole local days, of 23 or 25 hours at a clock change. */
+// The longest window that the API accepts, in ms.
+const longest = 31 * 24 * 3_600_000;
+
+/**
+ * windowOf is the window of whole local days, of 23 or 25 hours at a clock change. The
+ * longest window ends an hour early if the clocks go back in it.
+ */
 export function windowOf({ zone, day, days }) {
   if (!day) return {};
-  const iso = (date) => new Date(midnight(date, zone)).toISOString();
-  return { startTime: iso(day), endTime: iso(addDays(day, days)) };
+  const start = midnight(day, zone);
+  const end = Math.min(midnight(addDays(day, days), zone), start + longest);
+  return { startTime: new Date(start).toISOString(), endTime: new Date(end).toISOString() };
 }
 
 function homeFacts(home) {

@@ -61,15 +61,19 @@ async function sure(session) {
   return confirm({ title: "Trigger every home?", action: "Trigger", text: `Gridhook sends ${webhooks}. A newer trigger supersedes older ones.` });
 }
 
-/** expected says how many webhooks a trigger sends, by the homes of the newest trigger or, before the first, of a page. */
-async function expected(client) {
+/**
+ * expected says how many webhooks a trigger sends, by the homes of the newest trigger of
+ * all homes or, if there is none, of a page of homes.
+ */
+export async function expected(client) {
   const [triggers, endpoints] = await Promise.all([
-    client.call("/v1/webhook/price_signal/trigger/list", { limit: 1 }),
+    client.call("/v1/webhook/price_signal/trigger/list", { limit: 100 }),
     client.call("/v1/webhook/endpoints/list", { limit: 100 }),
   ]);
   const enabled = endpoints.data.filter((e) => e.enabled).length;
   if (enabled === 0) return "nothing: no endpoint is enabled";
-  let [homes, roughly] = [triggers.data?.[0]?.homes, "about"];
+  // A trigger of some rate plans counts only their homes, and a notification counts subscriptions.
+  let [homes, roughly] = [triggers.data?.find((t) => !t.ratePlanIds && !t.notification)?.homes, "about"];
   if (homes === undefined) {
     const { data, next } = await client.call("/v1/homes/list", { limit: 1000 });
     [homes, roughly] = [data.length, next ? "at least" : "about"];

@@ -1,5 +1,14 @@
 import { windowOf } from "/console/views/home.js";
+import { expected } from "/console/views/triggers.js";
 import { equal, test } from "./harness.js";
+
+/** clientOf responds to an operation with its value, or with the result of its function. */
+const clientOf = (answers) => ({
+  call: async (path, input) => {
+    const answer = answers[path] ?? { data: [], next: null };
+    return typeof answer === "function" ? answer(input) : answer;
+  },
+});
 
 test("31 days are never longer than the API's longest window", () => {
   const of = (day, days, zone = "America/Los_Angeles") => Object.values(windowOf({ zone, day, days }));
@@ -7,4 +16,18 @@ test("31 days are never longer than the API's longest window", () => {
   equal(of("2026-11-01", 1), ["2026-11-01T07:00:00.000Z", "2026-11-02T08:00:00.000Z"]);
   equal(of("2026-02-20", 31), ["2026-02-20T08:00:00.000Z", "2026-03-23T07:00:00.000Z"]); // the clocks go forward on 8 March
   equal(windowOf({ zone: "UTC", day: "", days: 31 }), {});
+});
+
+test("the expected webhooks are those of the newest trigger of all homes", async () => {
+  const some = [
+    { homes: 1, notification: { objectType: "EVENT", operation: "UPDATE", objectId: "e" } },
+    { homes: 2, ratePlanIds: ["plan_1"], scheduleId: "sch_1" },
+  ];
+  const words = (triggers) => expected(clientOf({
+    "/v1/webhook/price_signal/trigger/list": ({ limit }) => ({ data: triggers.slice(0, limit) }),
+    "/v1/webhook/endpoints/list": { data: [{ enabled: true }, { enabled: false }, { enabled: true }], next: null },
+    "/v1/homes/list": { data: Array(4), next: "home_4" },
+  }));
+  equal(await words([...some, { homes: 130 }, { homes: 120 }]), "about 260 webhooks: 130 homes to 2 enabled endpoints");
+  equal(await words(some), "at least 8 webhooks: 4 homes to 2 enabled endpoints");
 });

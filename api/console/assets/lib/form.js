@@ -53,6 +53,8 @@ export function form({ submit, action, fields, label = action, extra = [] }) {
   function placed({ field: name, message }) {
     const place = [...element.querySelectorAll("[data-field]")].find((f) => name === f.dataset.field || name.startsWith(`${f.dataset.field}.`) || name.startsWith(`${f.dataset.field}[`));
     if (!place) return false;
+    const around = place.closest("details");
+    if (around) around.open = true;
     // Most messages continue the field's name. Others name fields themselves.
     const subject = /^(must|is|has|cannot)\b/.test(message) ? `${place.querySelector("label, legend").textContent} ` : "";
     place.querySelector(".field-error").textContent = `${subject}${message}.`;

@@ -44,12 +44,7 @@ export function endpointForm({ settings = defaults, fresh = false, action, submi
 
   function read() {
     const parsed = parseHeaders(headers.value);
-    if (parsed.wrong !== null) {
-      throw new Problem({
-        message: "A header is not valid.", error_code: "NOT_SENT",
-        field_errors: [{ field: "headers", message: `must have one "Name: value" per line, not "${parsed.wrong}"` }],
-      });
-    }
+    if (parsed.wrong !== null) throw invalid("headers", `must have one "Name: value" per line, not "${parsed.wrong}"`);
     return {
       url: url.value.trim(), description: description.value, eventTypes: kinds.read(), enabled: enabled.checked, headers: parsed.headers,
       ...(fresh && { signature: signature.value }),
@@ -76,6 +71,9 @@ export function endpointForm({ settings = defaults, fresh = false, action, submi
   });
 }
 
+/** invalid is the problem of a field that the form does not send. */
+const invalid = (field, message) => new Problem({ message: "A setting is not valid.", error_code: "NOT_SENT", field_errors: [{ field, message }] });
+
 /** numeric is a number, or null if the field is empty. */
 const numeric = (control) => (control.value === "" ? null : Number(control.value));
 
@@ -99,9 +97,10 @@ function eventFields(chosen) {
     element: h("fieldset", { data: { field: "eventTypes" } }, h("legend", {}, "Events to send"),
       events.map(([name, meaning], i) => field({ name, label: [h("code", {}, name), ` ${meaning}`], control: controls[i] })),
       h("p", { class: "field-error" })),
-    // An empty list means all events.
+    // An empty list means all events, so that no list means none.
     read: () => {
       const wanted = events.filter((_, i) => controls[i].checked).map(([name]) => name);
+      if (wanted.length === 0) throw invalid("eventTypes", "must have at least one event");
       return wanted.length === events.length ? [] : wanted;
     },
   };

@@ -1,3 +1,5 @@
+import { enums } from "/console/lib/enums.js";
+import { endpointForm } from "/console/views/endpointform.js";
 import { windowOf } from "/console/views/home.js";
 import { expected } from "/console/views/triggers.js";
 import { equal, test } from "./harness.js";
@@ -9,6 +11,9 @@ const clientOf = (answers) => ({
     return typeof answer === "function" ? answer(input) : answer;
   },
 });
+
+/** settled waits until the responses of a client have been handled. */
+const settled = () => new Promise((resolve) => { setTimeout(resolve); });
 
 test("31 days are never longer than the API's longest window", () => {
   const of = (day, days, zone = "America/Los_Angeles") => Object.values(windowOf({ zone, day, days }));
@@ -30,4 +35,22 @@ test("the expected webhooks are those of the newest trigger of all homes", async
   }));
   equal(await words([...some, { homes: 130 }, { homes: 120 }]), "about 260 webhooks: 130 homes to 2 enabled endpoints");
   equal(await words(some), "at least 8 webhooks: 4 homes to 2 enabled endpoints");
+});
+
+test("an endpoint gets all events only if all are checked", async () => {
+  const sent = [];
+  const form = endpointForm({ action: "Save", cancel: () => {}, submit: async ({ eventTypes }) => { sent.push(eventTypes); } });
+  document.body.append(form);
+  const boxes = [...form.querySelectorAll("[data-field=eventTypes] input")];
+  const save = async (checked) => {
+    boxes.forEach((box, i) => { box.checked = checked(i); });
+    form.requestSubmit();
+    await settled();
+    return form.querySelector("[data-field=eventTypes] .field-error");
+  };
+  await save(() => true);
+  await save((i) => i === 0);
+  const error = await save(() => false);
+  equal([sent, error.textContent, error.checkVisibility()], [[[], [enums.EventType[0]]], "Events to send must have at least one event.", true]);
+  form.remove();
 });

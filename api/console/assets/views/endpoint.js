@@ -36,6 +36,9 @@ export function endpointView({ session, signal, go }, id) {
   // A response that arrives after a newer request is ignored.
   let asked = 0;
 
+  // The endpoint whose settings are shown, null while the form is open.
+  let shown = null;
+
   async function load(number = ++asked) {
     try {
       const endpoint = await call("get");
@@ -53,6 +56,7 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   function show(e) {
+    shown = e;
     stand(e);
     place.replaceChildren(
       standing,
@@ -72,6 +76,7 @@ export function endpointView({ session, signal, go }, id) {
 
   function edit(e) {
     asked++;
+    shown = null;
     const element = endpointForm({
       settings: e, action: "Save", cancel: () => show(e),
       submit: async (settings) => {
@@ -141,7 +146,12 @@ export function endpointView({ session, signal, go }, id) {
   poll({
     signal, every: 3000, failed: () => {}, // load shows the problem
     ask: async () => {
-      stand(await call("get"));
+      const number = asked;
+      const e = await call("get");
+      // Gridhook or another user may have changed the endpoint.
+      const stale = shown && number === asked && (e.enabled !== shown.enabled || e.updatedAt !== shown.updatedAt);
+      if (stale) show(e);
+      else stand(e);
       await log.fill();
     },
   });

@@ -1,6 +1,10 @@
+import { Problem } from "/console/lib/api.js";
+import { h } from "/console/lib/dom.js";
 import { enums } from "/console/lib/enums.js";
+import { pages } from "/console/lib/pages.js";
+import { endpointView } from "/console/views/endpoint.js";
 import { endpointForm } from "/console/views/endpointform.js";
-import { windowOf } from "/console/views/home.js";
+import { homeView, windowOf } from "/console/views/home.js";
 import { expected } from "/console/views/triggers.js";
 import { equal, test } from "./harness.js";
 
@@ -11,6 +15,10 @@ const clientOf = (answers) => ({
     return typeof answer === "function" ? answer(input) : answer;
   },
 });
+
+const down = () => { throw new Problem({ message: "The server is down." }); };
+
+const buttonOf = (element, text) => [...element.querySelectorAll("button")].find((b) => b.textContent === text);
 
 /** settled waits until the responses of a client have been handled. */
 const settled = () => new Promise((resolve) => { setTimeout(resolve); });
@@ -53,4 +61,25 @@ test("an endpoint gets all events only if all are checked", async () => {
   const error = await save(() => false);
   equal([sent, error.textContent, error.checkVisibility()], [[[], [enums.EventType[0]]], "Events to send must have at least one event.", true]);
   form.remove();
+});
+
+test("an endpoint that Gridhook disables can be enabled", async () => {
+  const endpoint = {
+    id: "ep_1", url: "http://h", description: "", eventTypes: [], headers: {}, rateLimit: 0, timeoutSeconds: 10, deliveryMode: "always", retryPolicy: {},
+    health: { state: "HEALTHY" }, breaker: { state: "CLOSED" }, enabled: true, updatedAt: "2026-01-01T00:00:00.000Z",
+  };
+  let now = endpoint;
+  let polled = () => {};
+  const client = clientOf({ "/v1/webhook/endpoints/ep_1/get": () => { polled(); return now; } });
+  const stop = new AbortController();
+  const { element } = endpointView({ session: { client, may: () => true }, signal: stop.signal, go: () => {} }, "ep_1");
+  document.body.append(element);
+  await settled();
+  equal(Boolean(buttonOf(element, "Disable")), true);
+  now = { ...endpoint, enabled: false, disabled: { at: "2026-01-02T00:00:00.000Z", detail: "it responded 410 Gone" }, updatedAt: "2026-01-02T00:00:00.000Z" };
+  await new Promise((resolve) => { polled = resolve; });
+  await settled();
+  stop.abort();
+  element.remove();
+  equal([Boolean(buttonOf(element, "Enable")), element.textContent.includes("it responded 410 Gone")], [true, true]);
 });

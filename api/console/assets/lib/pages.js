@@ -19,7 +19,9 @@ export function pages({ label, table, load, signal }) {
   const where = h("span", { role: "status", class: "hint" });
   const nav = h("nav", { class: "pages", "aria-label": `Pages of ${label}`, hidden: true }, back, where, forth);
   const save = csvButton(label, everything, (error) => problem.show(error));
+  // The cursors up to the requested page, and up to the page that the table shows.
   let cursors = [""];
+  let shown = cursors;
   let next = null;
   let asked = 0;
   let empty = true;
@@ -43,6 +45,7 @@ export function pages({ label, table, load, signal }) {
       // A page may be empty though there are more.
       while (page.data.length === 0 && page.next && number === asked) page = await load(page.next, limit);
       if (number !== asked) return; // another page was asked for meanwhile
+      shown = cursors;
       next = page.next;
       table.update(page.data);
       problem.show(null);
@@ -50,17 +53,18 @@ export function pages({ label, table, load, signal }) {
       save.hidden = empty;
       nav.hidden = next === null && cursors.length === 1;
       where.textContent = `Page ${cursors.length}`;
-      set(back, cursors.length === 1);
-      set(forth, next === null);
+      enable();
     } catch (error) {
-      if (!signal.aborted && number === asked) problem.show(error);
+      if (signal.aborted || number !== asked) return;
+      cursors = shown;
+      enable();
+      problem.show(error);
     }
   }
 
   function turn(by) {
     if ((by > 0 ? forth : back).getAttribute("aria-disabled") === "true") return;
-    if (by > 0) cursors.push(next);
-    else cursors.pop();
+    cursors = by > 0 ? [...cursors, next] : cursors.slice(0, -1);
     // Until the page is here, its next is not known.
     set(back, true);
     set(forth, true);
@@ -69,11 +73,17 @@ export function pages({ label, table, load, signal }) {
 
   const set = (b, disabled) => b.setAttribute("aria-disabled", String(disabled));
 
+  /** enable allows the turns from the page that the table shows. */
+  function enable() {
+    set(back, cursors.length === 1);
+    set(forth, next === null);
+  }
+
   return {
     element: h("div", {}, problem.element, table.element, h("div", { class: "below-table" }, nav, save)),
     /** load begins again with the first page. */
     load: () => {
-      cursors = [""];
+      cursors = shown = [""];
       return show();
     },
     /** refresh fetches the page that is shown once more. */

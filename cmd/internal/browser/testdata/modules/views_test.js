@@ -83,3 +83,25 @@ test("an endpoint that Gridhook disables can be enabled", async () => {
   element.remove();
   equal([Boolean(buttonOf(element, "Enable")), element.textContent.includes("it responded 410 Gone")], [true, true]);
 });
+
+test("a page that fails to load can be requested again", async () => {
+  const requested = [];
+  let answer = (after) => ({ data: [after], next: `${after}x` });
+  const list = pages({
+    label: "Letters", signal: new AbortController().signal, table: { element: h("div"), update: () => {} },
+    load: async (after) => { requested.push(after); return answer(after); },
+  });
+  const working = answer;
+  const turns = () => ["Previous", "Next"].map((text) => buttonOf(list.element, text).getAttribute("aria-disabled") === "false");
+  const click = (text) => { buttonOf(list.element, text).click(); return settled(); };
+  await list.load();
+  await click("Next");
+  answer = down;
+  await click("Next");
+  equal(turns(), [true, true]);
+  await click("Previous");
+  equal(turns(), [true, true]);
+  answer = working;
+  await click("Next");
+  equal([requested, turns()], [["", "x", "xx", "", "xx"], [true, true]]);
+});

@@ -22,29 +22,32 @@ export function homeView(common, id) {
   const devices = h("div");
   const savings = h("div");
 
-  async function load() {
-    try {
-      const home = await session.client.call(`/v1/homes/${inPath(id)}/get`, {}, { signal });
-      about.replaceChildren(homeFacts(home));
-      devices.replaceChildren(devicesPart(common, id));
-      const asked = requested(parameters, home);
-      controls.replaceChildren(windowForm({ ...asked, go: (query) => go(`/homes/${id}${query}`) }));
-      const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
-      place.replaceChildren(...signalPart(answer, asked.zone, home));
-      savings.replaceChildren(savingsPart({ session, signal }, id, asked.zone), billPart({ session, signal }, id), await onboardingPart({ session, signal }, id));
-    } catch (error) {
-      if (signal.aborted) return;
-      place.replaceChildren();
-      problem.show(error);
-    }
-  }
-
-  load();
+  fill({ place, problem, signal }, async () => {
+    const home = await session.client.call(`/v1/homes/${inPath(id)}/get`, {}, { signal });
+    about.replaceChildren(homeFacts(home));
+    devices.replaceChildren(devicesPart(common, id));
+    const asked = requested(parameters, home);
+    controls.replaceChildren(windowForm({ ...asked, go: (query) => go(`/homes/${id}${query}`) }));
+    savings.replaceChildren(savingsPart({ session, signal }, id, asked.zone), billPart({ session, signal }, id), onboardingPart({ session, signal }, id));
+    const answer = await session.client.call(`/v1/homes/${inPath(id)}/price_signal`, windowOf(asked), { signal });
+    return signalPart(answer, asked.zone, home);
+  });
   return {
     title: id, above: h("p", { class: "crumb" }, h("a", { href: "#/homes" }, "Homes")),
     element: h("div", {}, about, h("section", { "aria-labelledby": "signal" }, h("h2", { id: "signal" }, "Price signal"), controls, problem.element, place),
       devices, savings, logOf(session, signal, { homeId: id }).element),
   };
+}
+
+/** fill shows the elements that make returns, or its problem. */
+async function fill({ place, problem, signal }, make) {
+  try {
+    place.replaceChildren(...await make());
+  } catch (error) {
+    if (signal.aborted) return;
+    place.replaceChildren();
+    problem.show(error);
+  }
 }
 
 /** requested reads the first day and the number of days from the address. Without a day it is the API's default window. */
@@ -96,7 +99,12 @@ function devicesPart(common, homeId) {
 }
 
 /** onboardingPart shows the onboarding of a home. */
-async function onboardingPart({ session, signal }, homeId) {
-  const { homeId: _, ...flow } = await session.client.call("/v1/onboarding/status/get", { homeId }, { signal });
-  return h("section", { "aria-labelledby": "onboarding" }, h("h2", { id: "onboarding" }, "Onboarding"), valuesOf(flow));
+function onboardingPart({ session, signal }, id) {
+  const problem = problemBox();
+  const place = h("div", {}, h("p", { class: "nothing" }, "Loading…"));
+  fill({ place, problem, signal }, async () => {
+    const { homeId, ...flow } = await session.client.call("/v1/onboarding/status/get", { homeId: id }, { signal });
+    return [valuesOf(flow)];
+  });
+  return h("section", { "aria-labelledby": "onboarding" }, h("h2", { id: "onboarding" }, "Onboarding"), problem.element, place);
 }

@@ -105,3 +105,15 @@ test("a page that fails to load can be requested again", async () => {
   await click("Next");
   equal([requested, turns()], [["", "x", "xx", "", "xx"], [true, true]]);
 });
+
+test("a home without a price signal shows everything else", async () => {
+  const shown = async (answers) => {
+    const client = clientOf({ "/v1/homes/home_1/get": { id: "home_1", timezone: "UTC" }, ...answers });
+    const { element } = homeView({ session: { client, may: () => false }, signal: new AbortController().signal, parameters: new URLSearchParams(), go: () => {} }, "home_1");
+    await settled();
+    return [...element.querySelectorAll("section")].map((s) => [s.querySelector("h2")?.textContent, s.querySelector(".problem:not([hidden])") !== null]).filter(([name]) => name);
+  };
+  const parts = (broken) => ["Price signal", "Devices", "Savings", "Bill", "Onboarding", "Deliveries"].map((name) => [name, name === broken]);
+  equal(await shown({ "/v1/homes/home_1/price_signal": down }), parts("Price signal"));
+  equal(await shown({ "/v1/homes/home_1/price_signal": { data: [] }, "/v1/onboarding/status/get": down }), parts("Onboarding"));
+});

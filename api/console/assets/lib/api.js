@@ -73,8 +73,8 @@ export class Client {
   }
 
   /**
-   * may reports whether the key may call an operation that needs a body. It sends no
-   * body: the API checks the key first, so that nothing is done.
+   * may reports whether the key may call an operation. It sends no body, so that an
+   * operation that changes something does nothing: the API checks the key, then the body.
    */
   async may(path) {
     const headers = { "x-ws-api-key": this.key };

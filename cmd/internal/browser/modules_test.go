@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 )
 
-// TestModules_Node runs the tests of the console's pure modules with Node.
+// TestModules_Node runs the tests of the console's modules that need no server.
 func TestModules_Node(t *testing.T) {
 	p := newTab(t)
 	source, err := blackbox.Source()

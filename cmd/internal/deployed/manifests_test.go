@@ -1,9 +1,9 @@
 package deployed
 
 import (
-	"fmt"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"

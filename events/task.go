@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -72,8 +73,24 @@ type Tasks interface {
 	Tasks(ctx context.Context, kind TaskKind) (map[TaskName]bool, error)
 	// TaskDue returns the due time of a pending task, zero if none is pending.
 	TaskDue(ctx context.Context, name TaskName) (time.Time, error)
+	// Clock returns the time on the clock that makes tasks due. All processes share it.
+	Clock(ctx context.Context) (time.Time, error)
 	// ConsumeTasks calls handle for due tasks of a kind, in a number of slots, until
 	// taking ends. It returns when all handlers have returned. A task whose handler
 	// returns an error is redelivered.
 	ConsumeTasks(ctx, taking context.Context, kind TaskKind, slots int, handle func(context.Context, Task, Taken) error) error
+}
+
+// ClockTolerance is how much the clocks of two processes may differ.
+const ClockTolerance = 10 * time.Minute
+
+// ReplaceLate replaces a pending task of the same name that is due after latest. A process
+// whose clock was ahead has stored it.
+func ReplaceLate(ctx context.Context, tasks Tasks, log *slog.Logger, t Task, latest time.Time) error {
+	due, err := tasks.TaskDue(ctx, t.Name())
+	if err != nil || !due.After(latest) {
+		return err
+	}
+	log.Warn("run due too late, replaced", "kind", t.Kind, "id", t.ID, "org", t.OrganizationID, "due", due, "next", t.DueAt.Time)
+	return tasks.PutTask(ctx, t)
 }

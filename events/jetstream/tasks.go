@@ -100,6 +100,16 @@ func (c *Conn) TaskDue(ctx context.Context, name events.TaskName) (time.Time, er
 	return t.DueAt.Time, err
 }
 
+// Clock returns the time on the server's clock, which makes tasks due. Errors:
+// storage.ErrUnavailable.
+func (c *Conn) Clock(ctx context.Context) (time.Time, error) {
+	info, err := c.streamInfo(ctx, tasksStream)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.TimeStamp, nil
+}
+
 func parseTaskName(text string) (events.TaskName, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 4 {

@@ -54,6 +54,9 @@ func TestTasks_Due(t *testing.T) {
 			t.Errorf("task %s is due at %s, %v, want %s", task, due, err, want)
 		}
 	}
+	if clock, err := b.Clock(within(t)); err != nil || time.Since(clock).Abs() > time.Minute {
+		t.Errorf("the server's clock is %s, %v", clock, err)
+	}
 	got := make(chan events.Task, 9)
 	stop := takeTasks(t, b, got)
 	if task := receive(t, got); !reflect.DeepEqual(task, overdue) {

@@ -167,6 +167,8 @@ func (w *world) TaskDue(context.Context, events.TaskName) (time.Time, error) {
 	return time.Time{}, nil
 }
 
+func (w *world) Clock(context.Context) (time.Time, error) { return time.Time{}, nil }
+
 func (w *world) ConsumeTasks(_, taking context.Context, _ events.TaskKind, _ int, _ func(context.Context, events.Task, events.Taken) error) error {
 	<-taking.Done()
 	return nil

@@ -96,6 +96,8 @@ func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, err
 	return q.waiting[name].DueAt.Time, nil
 }
 
+func (q *tasks) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
+
 func (q *tasks) take() (events.Task, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,8 +209,10 @@ type world struct {
 	state storage.Log
 	// logger is the schedulers' logger.
 	logger *slog.Logger
-	// ahead is how far the schedulers' clock is ahead.
+	// ahead is how far the schedulers' clock is ahead. skew adds to it for the schedulers
+	// that fleet starts next.
 	ahead atomic.Int64
+	skew  time.Duration
 }
 
 // newWorld returns a world in a synctest bubble.
@@ -226,10 +230,12 @@ func newWorld(t testing.TB) *world {
 func (w *world) fleet(n int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
+	skew := w.skew
+	now := func() time.Time { return w.now().Add(skew) }
 	for range n {
 		s := New(Deps{
 			Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
-			Registerer: prometheus.NewRegistry(), Now: w.now, State: w.state, ReportRetention: time.Hour,
+			Registerer: prometheus.NewRegistry(), Now: now, State: w.state, ReportRetention: time.Hour,
 		})
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {

@@ -2,19 +2,14 @@ package scheduler
 
 import (
 	"context"
-	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-const (
-	// clockTolerance is how much the clocks of two processes may differ.
-	clockTolerance = 10 * time.Minute
-	// maxDueChecks is the number of pending runs whose due times one search reads. Each
-	// takes a request to NATS.
-	maxDueChecks = 100
-)
+// maxDueChecks is the number of pending runs whose due times one search reads. Each takes
+// a request to NATS.
+const maxDueChecks = 100
 
 // plan stores the first run of every schedule without a pending run, for example after a
 // crash between storing a schedule and its run. It corrects the pending runs. It drops the
@@ -51,20 +46,25 @@ func (s *Scheduler) plan(ctx context.Context) error {
 	return nil
 }
 
-// correct replaces pending runs that are due after the schedule's next run. A process whose
-// clock was ahead has stored them, and the schedule would not run until then.
-func (s *Scheduler) correct(ctx context.Context, pending map[events.TaskName]events.Task) error {
+// correct replaces pending runs that are due after the schedule's next run. The schedule
+// would not run until then. The clock of this process does not matter, because it may be
+// wrong too.
+func (s *Scheduler) correct(ctx context.Context, pending map[events.TaskName]*storage.Schedule) error {
+	now, err := s.Tasks.Clock(ctx)
+	if err != nil {
+		return err
+	}
 	checked := 0
-	for name, next := range pending { // in random order, so that each has its turn
+	for name, schedule := range pending { // in random order, so that each has its turn
 		if checked++; checked > maxDueChecks {
 			break
 		}
-		due, err := s.Tasks.TaskDue(ctx, name)
-		if err == nil && due.After(next.DueAt.Add(clockTolerance)) {
-			s.Log.Warn("schedule run due too late, replaced", "schedule", next.ID, "org", next.OrganizationID, "due", due, "next", next.DueAt.Time)
-			err = s.Tasks.PutTask(ctx, next)
+		latest := schedule.Next(now.Add(events.ClockTolerance))
+		if latest.IsZero() {
+			continue
 		}
-		if err != nil {
+		next := events.ScheduleTask(schedule, name.Revision, schedule.Next(now))
+		if err := events.ReplaceLate(ctx, s.Tasks, s.Log, next, latest); err != nil {
 			return err
 		}
 	}
@@ -74,16 +74,15 @@ func (s *Scheduler) correct(ctx context.Context, pending map[events.TaskName]eve
 // comparison is the difference between the schedules and their tasks.
 type comparison struct {
 	missing []events.Task
-	// pending has the next run of each schedule with a task.
-	pending map[events.TaskName]events.Task
+	// pending has the schedules with a task.
+	pending map[events.TaskName]*storage.Schedule
 	// stale are the tasks of older revisions than the replica's.
 	stale []events.TaskName
 }
 
 // compare compares the schedules with their tasks. It ignores tasks of newer revisions.
 func (s *Scheduler) compare(waiting map[events.TaskName]bool) (found comparison, err error) {
-	found.pending = map[events.TaskName]events.Task{}
-	now := s.Now()
+	found.pending = map[events.TaskName]*storage.Schedule{}
 	err = s.Store.View(func(v storage.View) error {
 		for name := range waiting {
 			r, err := v.Get(storage.KindSchedule.Ref(name.OrganizationID, name.ID))
@@ -99,8 +98,8 @@ func (s *Scheduler) compare(waiting map[events.TaskName]bool) (found comparison,
 			}
 			if name := task.Name(); !waiting[name] {
 				found.missing = append(found.missing, task)
-			} else if next := schedule.Next(now); !next.IsZero() {
-				found.pending[name] = events.ScheduleTask(schedule, r.Revision, next)
+			} else {
+				found.pending[name] = schedule
 			}
 			return nil
 		})

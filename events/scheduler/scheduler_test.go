@@ -65,6 +65,29 @@ func TestScheduler_ClockAhead(t *testing.T) {
 	})
 }
 
+// Processes whose clocks differ by seconds or by less than an hour make each hourly run once.
+func TestScheduler_ClocksDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var log bytes.Buffer
+		w.logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.create(schedule(60))
+		first := w.fleet(1)
+		pass(time.Second) // then the others search a second after a run
+		w.skew = -2 * time.Second
+		second := w.fleet(1)
+		w.skew = -20 * minute
+		third := w.fleet(1)
+		pass(24 * time.Hour)
+		for _, stop := range []func(){first, second, third} {
+			stop()
+		}
+		if runs := w.runs(); len(runs) != 24 || strings.Count(log.String(), "run accepted") != 24 || strings.Contains(log.String(), "replaced") {
+			t.Errorf("%d runs in a day, want one each hour: %v\n%s", len(runs), runs, &log)
+		}
+	})
+}
+
 func TestScheduler_MissedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

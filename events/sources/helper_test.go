@@ -25,6 +25,8 @@ import (
 type tasks struct {
 	mu      sync.Mutex
 	waiting map[events.TaskName]events.Task
+	doing   events.TaskName // a run in progress
+	clock   func() time.Time
 }
 
 func (q *tasks) put(t events.Task, replace bool) error {
@@ -46,7 +48,7 @@ func (q *tasks) ConsumeTasks(_, _ context.Context, _ events.TaskKind, _ int, _ f
 func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	names := map[events.TaskName]bool{}
+	names := map[events.TaskName]bool{q.doing: true}
 	for name := range maps.Keys(q.waiting) {
 		names[name] = true
 	}
@@ -58,6 +60,8 @@ func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, err
 	defer q.mu.Unlock()
 	return q.waiting[name].DueAt.Time, nil
 }
+
+func (q *tasks) Clock(context.Context) (time.Time, error) { return q.clock(), nil }
 
 // notices are the stored notices.
 type notices struct{ list []events.Notice }
@@ -80,7 +84,9 @@ type world struct {
 	notified *notices
 	log      *storagetest.Log
 	now      time.Time
-	server   *httptest.Server
+	// ahead is how far the runner's clock is ahead of now.
+	ahead  time.Duration
+	server *httptest.Server
 	// answer is the server's response to the next requests.
 	answer http.HandlerFunc
 	asked  []*http.Request
@@ -89,6 +95,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, now: storagetest.Start, notified: &notices{}, tasks: &tasks{waiting: map[events.TaskName]events.Task{}}}
 	clock := func() time.Time { return w.now }
+	w.tasks.clock = clock
 	store, log, _ := storagetest.NewStore(clock)
 	w.log = log
 	v, err := vault.Open(t.Context(), store)
@@ -101,7 +108,8 @@ func newWorld(t *testing.T) *world {
 	client := w.server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	w.Runner = New(Deps{
-		Store: store, Vault: v, Client: client, Tasks: w.tasks, Notices: w.notified, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Now: clock,
+		Store: store, Vault: v, Client: client, Tasks: w.tasks, Notices: w.notified, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		Now:    func() time.Time { return w.now.Add(w.ahead) },
 		Jitter: func() float64 { return 0 },
 	})
 	return w

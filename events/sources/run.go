@@ -179,17 +179,16 @@ const (
 	longestRetry = time.Hour
 )
 
-// clockTolerance is how much the clocks of two processes may differ.
-const clockTolerance = 10 * time.Minute
-
-// dueTooLate reports whether the next run is later than next allows. A process whose clock
-// was ahead has planned it.
-func dueTooLate(source *storage.Source, state *storage.SourceState, now time.Time) bool {
-	longest := source.Every()
+// correction returns the latest time of the next run, and its time if it is later. A
+// process whose clock was ahead has planned it then. The corrected run also keeps its
+// distance from the last, so that a clock that stays ahead causes no frequent requests.
+func correction(source *storage.Source, state *storage.SourceState, now time.Time) (latest, corrected time.Time) {
+	longest, delay := source.Every(), source.Every()
 	if state.Failures > 0 {
-		longest = maxRetryAfter
+		longest, delay = maxRetryAfter, min(delay, longestRetry)
 	}
-	return state.NextRunAt.After(now.Add(longest + clockTolerance))
+	since := max(now.Sub(state.DueAt.Time), 0)
+	return now.Add(longest + events.ClockTolerance), now.Add(max(delay-since, 0))
 }
 
 // next returns the time of the next run.

@@ -163,28 +163,68 @@ func TestRun_Late(t *testing.T) {
 	}
 }
 
-// TestRun_ClockAhead makes a run while the clock is days ahead. Once the clock is right,
-// the source runs at once, and is late if it then fails. A delay that the server asked for
-// stays.
+// TestRun_ClockAhead makes a run while the clock is days ahead, of this process or also of
+// the server. Once the clock is right, the source runs an interval after that run, and is
+// late if it then fails. A delay that the operator's server asked for stays.
 func TestRun_ClockAhead(t *testing.T) {
+	for _, server := range []bool{false, true} {
+		w := newWorld(t)
+		s := w.add(nil)
+		began := w.now
+		right := began.Add(s.Every())
+		w.answer = text(hours(20))
+		task := w.due(s)
+		if w.ahead = 9 * 24 * time.Hour; server {
+			w.now, w.ahead = w.now.Add(w.ahead), 0
+		}
+		must(t, w.handle(t.Context(), task, events.Taken{}))
+		if state := w.state(s); !state.LastGoodAt.Equal(w.now.Add(w.ahead)) {
+			t.Fatalf("run failed: %+v", state)
+		}
+		w.now, w.ahead = began.Add(time.Minute), 0
+		w.answer = status(http.StatusTooManyRequests, "Retry-After", "86400")
+		if state := w.run(s); !w.now.Equal(right) || !state.NextRunAt.Equal(right.Add(maxRetryAfter)) || !state.LastGoodAt.Equal(right) {
+			t.Errorf("run at %s, want %s: %+v", w.now, right, state)
+		}
+		if w.run(s); !w.now.Equal(right.Add(maxRetryAfter)) {
+			t.Errorf("run at %s, want %s after the first", w.now, maxRetryAfter)
+		}
+		if state := w.state(s); !state.Late(&s, w.now) {
+			t.Errorf("not late a day after the last good run: %+v", state)
+		}
+	}
+}
+
+// TestRun_ClocksDiffer makes runs on clocks that are ahead and behind by turns. No run
+// comes before its interval.
+func TestRun_ClocksDiffer(t *testing.T) {
 	w := newWorld(t)
-	s := w.add(nil)
-	w.answer = text(hours(20))
-	right := w.now.Add(time.Minute)
-	w.now = right.AddDate(0, 0, 9)
-	if state := w.run(s); !state.LastGoodAt.Equal(w.now) {
-		t.Fatalf("run failed: %+v", state)
+	s := w.add(func(s *storage.Source) { s.EverySeconds = 300 })
+	plan := func(ahead time.Duration) {
+		w.ahead = ahead
+		must(t, w.plan(t.Context()))
 	}
-	w.now = right
-	w.answer = status(http.StatusTooManyRequests, "Retry-After", "86400")
-	if state := w.run(s); !w.now.Equal(right) || !state.NextRunAt.Equal(right.Add(maxRetryAfter)) || !state.LastGoodAt.Equal(right) {
-		t.Errorf("run at %s, want %s: %+v", w.now, right, state)
+	w.answer = func(rw http.ResponseWriter, r *http.Request) {
+		was := w.ahead
+		plan(-20 * time.Minute)
+		if plan(was); len(w.tasks.waiting) != 0 {
+			t.Errorf("another run is pending during a run: %v", w.tasks.waiting)
+		}
+		text(hours(20))(rw, r)
 	}
-	if w.run(s); !w.now.Equal(right.Add(maxRetryAfter)) {
-		t.Errorf("run at %s, want %s after the first", w.now, maxRetryAfter)
-	}
-	if state := w.state(s); !state.Late(&s, w.now) {
-		t.Errorf("not late a day after the last good run: %+v", state)
+	began := w.now
+	for i, ahead := range []time.Duration{0, -20 * time.Minute, 20 * time.Minute, 20 * time.Minute, 0, time.Minute} {
+		task := w.due(s)
+		w.tasks.doing, w.ahead = task.Name(), ahead
+		if want := began.Add(time.Duration(i) * s.Every()); !w.now.Equal(want) {
+			t.Errorf("run %d at %s, want %s", i, w.now, want)
+		}
+		must(t, w.handle(t.Context(), task, events.Taken{}))
+		w.tasks.doing = events.TaskName{}
+		for range 3 {
+			plan(-20 * time.Minute)
+			plan(20 * time.Minute)
+		}
 	}
 }
 

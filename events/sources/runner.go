@@ -83,7 +83,12 @@ func (r *Runner) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var missing, tooLate []events.Task
+	clock, err := r.Tasks.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	var missing, corrected []events.Task
+	latest := map[events.TaskName]time.Time{} // of corrected
 	var age time.Duration
 	late, now := 0, r.Now()
 	damaged := func(err error) { r.Log.Error("record of a source invalid", "error", err) }
@@ -108,12 +113,13 @@ func (r *Runner) plan(ctx context.Context) error {
 				}
 			}
 			task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time)
+			limit, correct := correction(s, &state, clock)
 			switch {
-			case !suspended && dueTooLate(s, &state, now):
-				task.DueAt = storage.Time{Time: now.UTC().Truncate(time.Millisecond)}
-				tooLate = append(tooLate, task)
 			case !waiting[task.Name()]:
 				missing = append(missing, task)
+			case state.NextRunAt.After(limit):
+				corrected = append(corrected, events.SourceTask(s, stored.Revision, correct))
+				latest[task.Name()] = limit
 			}
 			return nil
 		})
@@ -126,12 +132,11 @@ func (r *Runner) plan(ctx context.Context) error {
 		}
 		err = r.Tasks.PutNewTask(ctx, task)
 	}
-	for _, task := range tooLate {
+	for _, task := range corrected {
 		if err != nil {
 			break
 		}
-		r.Log.Warn("source run due too late, replaced", "source", task.ID, "org", task.OrganizationID)
-		err = r.Tasks.PutTask(ctx, task)
+		err = events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()])
 	}
 	return err
 }

@@ -552,7 +552,7 @@ func tail[T any](ctx context.Context, b *fakeBus, after uint64, all func() []T, 
 		var batch []events.Sequenced[T]
 		for i, v := range all()[after:] {
 			data, out := stored(b, v)
-			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Data: data, Value: out})
+			batch = append(batch, events.Sequenced[T]{Sequence: after + uint64(i) + 1, Stored: time.Now(), Data: data, Value: out})
 		}
 		changed := b.changed
 		b.mu.Unlock()

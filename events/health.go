@@ -54,15 +54,16 @@ func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration
 	return lasted, e.Enabled && e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
 }
 
-// maxLate is how much later than its attempt a result may arrive.
-const maxLate = time.Hour
-
-// Note adds an attempt to the health. Attempts arrive roughly in order. So an earlier
-// attempt with a much later time is from a worker whose clock was ahead. It must not
-// outweigh all attempts up to its time, and gets the time of the new attempt.
-func (h *Health) Note(a *Attempt) {
+// Note adds an attempt to the health. stored is when NATS stored its result. An attempt of
+// a worker whose clock was ahead must not outweigh all attempts up to its time. So no
+// attempt is later than stored. Earlier attempts are later only if the clock of NATS was
+// ahead too, and then get the time of the new attempt.
+func (h *Health) Note(a Attempt, stored time.Time) {
+	if a.At.After(stored) {
+		a.At.Time = stored
+	}
 	for _, at := range []*storage.Time{&h.LastSuccessAt, &h.LastFailureAt, &h.FailingSince} {
-		if at.After(a.At.Add(maxLate)) {
+		if at.After(stored.Add(ClockTolerance)) {
 			*at = a.At
 		}
 	}

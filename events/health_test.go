@@ -7,13 +7,18 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// One attempt of a worker whose clock was ahead does not outweigh the attempts of the
-// others.
+// An attempt of a worker or a server whose clock was ahead does not outweigh the attempts of
+// the others. A result that is stored late does not replace later ones.
 func TestHealth_ClockAhead(t *testing.T) {
-	const year = 365 * 24 * time.Hour
+	const (
+		year   = 365 * 24 * time.Hour
+		minute = time.Minute
+		failed = OutcomeRetrying
+		good   = OutcomeDelivered
+	)
 	type attempt struct {
-		at      time.Duration
-		outcome Outcome
+		at, stored time.Duration
+		outcome    Outcome
 	}
 	endpoint := storage.NewWebhookEndpoint("org")
 	endpoint.RetryPolicy.DisableAfterSeconds = 3600
@@ -23,17 +28,30 @@ func TestHealth_ClockAhead(t *testing.T) {
 		lasted   time.Duration
 		tooLong  bool
 	}{
-		"failure, then success":   {[]attempt{{year, OutcomeRetrying}, {time.Minute, OutcomeDelivered}}, HealthGood, 0, false},
-		"failure, then failures":  {[]attempt{{year, OutcomeRetrying}, {time.Minute, OutcomeRetrying}, {3 * time.Minute, OutcomeRetrying}}, HealthFailing, 2 * time.Minute, false},
-		"success, then failures":  {[]attempt{{year, OutcomeDelivered}, {time.Minute, OutcomeRetrying}, {3 * time.Hour, OutcomeRetrying}}, HealthFailing, 3*time.Hour - time.Minute, true},
-		"a success arrives late":  {[]attempt{{2 * time.Minute, OutcomeRetrying}, {time.Minute, OutcomeDelivered}}, HealthFailing, 0, false},
-		"a failure arrives late":  {[]attempt{{2 * time.Minute, OutcomeDelivered}, {time.Minute, OutcomeRetrying}}, HealthGood, 0, false},
-		"failure after a success": {[]attempt{{year, OutcomeRetrying}, {0, OutcomeDelivered}, {time.Hour, OutcomeRetrying}, {2 * time.Hour, OutcomeRetrying}}, HealthFailing, time.Hour, true},
+		"failure, then success": {[]attempt{{year, 0, failed}, {minute, minute, good}}, HealthGood, 0, false},
+		"failure, then failures": {
+			[]attempt{{year, 0, failed}, {minute, minute, failed}, {2 * minute, 2 * minute, failed}}, HealthFailing, 2 * minute, false,
+		},
+		"success, then failures": {
+			[]attempt{{year, 0, good}, {minute, minute, failed}, {3 * time.Hour, 3 * time.Hour, failed}}, HealthFailing, 3*time.Hour - minute, true,
+		},
+		"server too, failure, then success": {[]attempt{{year, year, failed}, {minute, minute, good}}, HealthGood, 0, false},
+		"server too, failure, then failures": {
+			[]attempt{{year, year, failed}, {minute, minute, failed}, {3 * minute, 3 * minute, failed}}, HealthFailing, 2 * minute, false,
+		},
+		"server too, success, then failures": {
+			[]attempt{{year, year, good}, {minute, minute, failed}, {3 * time.Hour, 3 * time.Hour, failed}}, HealthFailing, 3*time.Hour - minute, true,
+		},
+		"a success arrives late": {[]attempt{{2 * minute, 2 * minute, failed}, {minute, 3 * minute, good}}, HealthFailing, 0, false},
+		"a failure arrives late": {[]attempt{{2 * minute, 2 * minute, good}, {minute, 3 * minute, failed}}, HealthGood, 0, false},
+		"a failure arrives hours late": {
+			[]attempt{{0, time.Second, good}, {-2 * time.Hour, 2 * time.Second, failed}, {minute, minute, failed}}, HealthFailing, 0, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var h Health
 			for _, a := range tt.attempts {
-				h.Note(&Attempt{At: storage.Time{Time: accepted.Add(a.at)}, Outcome: a.outcome})
+				h.Note(Attempt{At: storage.Time{Time: accepted.Add(a.at)}, Outcome: a.outcome}, accepted.Add(a.stored))
 			}
 			if h.State != tt.want {
 				t.Fatalf("health is %+v, want %s", h, tt.want)

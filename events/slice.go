@@ -133,6 +133,8 @@ func (c *RetryCurve) Curve(w pricing.Window) (*signals.Curve, error) {
 // Sequenced is a value with its sequence in the stream.
 type Sequenced[T any] struct {
 	Sequence uint64
+	// Stored is when the server stored the message, by the server's clock.
+	Stored time.Time
 	// Size is the size of the message, in bytes. Data is its body.
 	Size  int
 	Data  []byte

@@ -212,7 +212,12 @@ func TestReceipts_Followed(t *testing.T) {
 	has("other", tr.ID, "s1", false)
 	has("org", "trg_other", "s1", false)
 	var keys []string
-	tailReceipts(t, b.Conn, 0, 2, func(r events.Sequenced[events.Receipt]) { keys = append(keys, r.Value.Key) })
+	tailReceipts(t, b.Conn, 0, 2, func(r events.Sequenced[events.Receipt]) {
+		keys = append(keys, r.Value.Key)
+		if time.Since(r.Stored).Abs() > time.Minute {
+			t.Errorf("receipt %s was stored at %s", r.Value.Key, r.Stored)
+		}
+	})
 	if strings.Join(keys, " ") != "s1 s2" {
 		t.Errorf("stored receipts are %v", keys)
 	}

@@ -149,7 +149,8 @@ func sequenced[T any](m jetstream.Msg, decode func(jetstream.Msg) (T, error)) (e
 		return events.Sequenced[T]{}, err
 	}
 	v, err := decode(m)
-	return events.Sequenced[T]{Sequence: meta.Sequence.Stream, Size: len(m.Subject()) + len(m.Data()), Data: m.Data(), Value: v}, err
+	size := len(m.Subject()) + len(m.Data())
+	return events.Sequenced[T]{Sequence: meta.Sequence.Stream, Stored: meta.Timestamp.UTC(), Size: size, Data: m.Data(), Value: v}, err
 }
 
 // values returns the values of a batch.

@@ -121,7 +121,7 @@ func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 	case r.Slice != nil:
 		return f.slice(m)
 	case r.Notice:
-		return foldHealth(f.Tx, r)
+		return foldHealth(f.Tx, m)
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
@@ -134,7 +134,7 @@ func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 			return err
 		}
 	}
-	if err := foldHealth(f.Tx, r); err != nil {
+	if err := foldHealth(f.Tx, m); err != nil {
 		return err
 	}
 	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(counts, r.Deliveries) })
@@ -159,7 +159,7 @@ func (f *folding) slice(m *events.Sequenced[events.Receipt]) error {
 		}
 		counts[outcome]++
 	}
-	if err := foldHealth(f.Tx, r); err != nil {
+	if err := foldHealth(f.Tx, m); err != nil {
 		return err
 	}
 	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) {

@@ -112,7 +112,7 @@ func TestFollow_Catchup(t *testing.T) {
 	followUntil(t, l, s, has(events.TriggerRunning))
 	must(t, l.Close())
 	l = openLedger(t, path)
-	s.receipts = append(s.receipts, events.Sequenced[events.Receipt]{Sequence: 2, Value: retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))})
+	s.receipts = append(s.receipts, events.Sequenced[events.Receipt]{Sequence: 2, Stored: noon.Add(time.Hour), Value: retry(tr, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2))})
 	followUntil(t, l, s, has(events.TriggerCompleted))
 	if !slices.Equal(s.after, []uint64{0, 1}) {
 		t.Errorf("receipts were requested after %v, want 0 and then 1", s.after)

@@ -12,7 +12,8 @@ import (
 
 // foldHealth adds a receipt's requests to the health of their endpoints. A batch is one
 // request, and a batch that delivered a message is a success.
-func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
+func foldHealth(tx *bbolt.Tx, m *events.Sequenced[events.Receipt]) error {
+	r := &m.Value
 	changed := map[string]*events.Health{}
 	delivered, noted := map[string]bool{}, map[string]bool{} // by batch
 	for i := range r.Deliveries {
@@ -44,7 +45,7 @@ func foldHealth(tx *bbolt.Tx, r *events.Receipt) error {
 			h = &stored
 			changed[d.EndpointID] = h
 		}
-		h.Note(&a)
+		h.Note(a, m.Stored)
 	}
 	for endpoint, h := range changed {
 		if err := putHealth(tx, key(r.OrganizationID, endpoint), h); err != nil {

@@ -66,7 +66,7 @@ func sequenced[T any](values []T) []events.Sequenced[T] {
 	list := make([]events.Sequenced[T], len(values))
 	for i, v := range values {
 		data, _ := json.Marshal(v) // they are values that JSON has
-		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Size: 100, Data: data, Value: v}
+		list[i] = events.Sequenced[T]{Sequence: uint64(i) + 1, Stored: noon.Add(time.Hour), Size: 100, Data: data, Value: v}
 	}
 	return list
 }

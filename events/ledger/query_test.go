@@ -224,6 +224,8 @@ func TestHealth_NeverFailed(t *testing.T) {
 	check(events.HealthFailing, at(3*time.Second), 1)
 	sent(5, events.OutcomeDelivered, 5*time.Second)
 	check(events.HealthGood, at(5*time.Second), 1)
+	sent(6, events.OutcomeDelivered, 24*time.Hour) // of a clock that was ahead
+	check(events.HealthGood, at(time.Hour), 1)     // when the result was stored
 }
 
 func TestHealth_Counts(t *testing.T) {

@@ -65,7 +65,7 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	// A load zone also has prices weighted by energy, of the types LZEW and LZ_DCEW.
+	// Package market leaves out prices weighted by energy, but refuses a page that has nothing else.
 	rows = slices.DeleteFunc(rows, func(r row) bool { return strings.HasSuffix(r["settlementpointtype"], "EW") })
 	for _, r := range rows {
 		r["market"] = string(q.kind())

@@ -56,6 +56,9 @@ func (r *reader) take(row row) (field string, err error) {
 	if kind, ok := row.fields["lmptype"]; ok && !strings.EqualFold(kind, "LMP") {
 		return "", nil // CAISO also lists the components of a price
 	}
+	if strings.HasSuffix(row.fields["settlementpointtype"], "EW") {
+		return "", nil // ERCOT also lists a load zone's prices weighted by energy, of the types LZEW and LZ_DCEW
+	}
 	price, kind, field, err := row.price()
 	if err != nil {
 		return field, err

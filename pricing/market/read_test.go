@@ -39,6 +39,9 @@ func TestRead_Operators(t *testing.T) {
 			"LZ_HOUSTON", market.DayAhead, "2026-07-01T05:00:00Z", 1.0215, 2},
 		{"ERCOT real-time", "Delivery Date,Delivery Hour,Delivery Interval,Settlement Point Name,Settlement Point Type,Settlement Point Price,DSTFlag\n07/01/2026,1,2,HB_NORTH,HU,19.5,N\n",
 			"HB_NORTH", market.RealTime, "2026-07-01T05:15:00Z", 0.0195, 1},
+		{"ERCOT load zone", "DeliveryDate,DeliveryHour,DeliveryInterval,SettlementPointName,SettlementPointType,SettlementPointPrice,DSTFlag\n" +
+			"07/01/2026,1,2,LZ_HOUSTON,LZ,18,N\n07/01/2026,1,2,LZ_HOUSTON,LZEW,19,N\n07/01/2026,1,3,LZ_HOUSTON,LZ_DCEW,20,N\n",
+			"LZ_HOUSTON", market.RealTime, "2026-07-01T05:15:00Z", 0.018, 1},
 		{"plain", "utc_start,rt_lmp_usd_mwh\n2018-03-01T05:00Z,25.4677\n", "default", market.RealTime, "2018-03-01T05:00:00Z", 0.0254677, 1},
 		{"plain with a unit", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,cents/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
 		{"NDJSON", `{"node":"X","market":"REAL_TIME","start":"2026-07-01T00:00:00Z","price":30,"unit":"$/MWh"}` + "\n\n" + `{"node":"X","market":"REAL_TIME","start":"2026-07-01T01:00:00Z","price":"31","unit":"$/MWh"}`,

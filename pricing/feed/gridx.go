@@ -93,7 +93,11 @@ func readGridX(q *Query, r *Response) (Data, error) {
 			return Data{}, err
 		}
 	}
-	return q.spread(spans, q.Parameters["rate"]+"-"+q.Parameters["circuit"], kind)
+	node := q.Parameters["rate"] + "-" + q.Parameters["circuit"]
+	if cca := q.Parameters["cca"]; cca != "" { // an aggregator has its own generation prices
+		node += "-" + cca
+	}
+	return q.spread(spans, node, kind)
 }
 
 // kind returns the market of a curve, and checks its units.

@@ -25,7 +25,7 @@ var midasAdapter = Adapter{
 	Every: time.Hour, Timezone: "America/Los_Angeles",
 	Parameters: []Parameter{
 		{Name: "rin", Doc: "rate identification number of a rate, of emissions or of Flex Alerts", Example: "USCA-PGPG-ETOU-0000", Required: true},
-		{Name: "unit", Doc: "unit of the values to read, $/kWh by default", Values: []string{"$/kWh", "export $/kWh"}},
+		{Name: "unit", Doc: "unit of the values to read, $/kWh by default", Values: []string{midasImport, "export $/kWh"}},
 		{Name: "region", Doc: "grid region whose homes get the emissions, CA by default", Example: "CA"},
 	},
 	Requests: midasRequests, Read: readMIDAS,
@@ -61,10 +61,12 @@ type midasValue struct {
 }
 
 // midasUnits are the units of the Unit lookup table. A rate may have several of them.
-var midasUnits = []string{"$/kWh", "$/kW", "export $/kWh", "backup $/kWh", "$/kvarh", "Level"}
+var midasUnits = []string{midasImport, "$/kW", "export $/kWh", "backup $/kWh", "$/kvarh", "Level"}
 
-// midasEmissions is the unit of emissions.
-const midasEmissions = "g/kWh CO2"
+const (
+	midasImport    = "$/kWh"     // the unit of the price of a drawn kWh
+	midasEmissions = "g/kWh CO2" // the unit of emissions
+)
 
 func readMIDAS(q *Query, r *Response) (Data, error) {
 	rin := q.Parameters["rin"]
@@ -72,7 +74,7 @@ func readMIDAS(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	alerts, emissions, unit := strings.Contains(rin, "-FLEX-"), strings.Contains(rin, "-SGIP-"), cmp.Or(q.Parameters["unit"], "$/kWh")
+	alerts, emissions, unit := strings.Contains(rin, "-FLEX-"), strings.Contains(rin, "-SGIP-"), cmp.Or(q.Parameters["unit"], midasImport)
 	switch {
 	case alerts:
 		unit = "Event"
@@ -101,6 +103,9 @@ func readMIDAS(q *Query, r *Response) (Data, error) {
 		return q.flexAlerts(spans)
 	case emissions:
 		return q.emitted(spans, q.midasRegion())
+	}
+	if unit != midasImport { // a rate's prices for exports are another series than its prices
+		rin += "-export"
 	}
 	return q.spread(spans, rin, market.DayAhead)
 }

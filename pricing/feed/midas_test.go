@@ -107,6 +107,10 @@ func TestMIDAS_Units(t *testing.T) {
 			t.Error(err)
 			continue
 		}
+		node := map[string]string{"": rin, "export $/kWh": rin + "-export"}[tt.unit]
+		if got := data.Prices[0].Node; got != node {
+			t.Errorf("%s: got node %s, want %s", tt.unit, got, node)
+		}
 		for i, p := range data.Prices[0].Points {
 			if p.Price != tt.want[i] {
 				t.Errorf("%s: got %v, want %v", tt.unit, data.Prices[0].Points, tt.want)

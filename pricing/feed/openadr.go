@@ -23,7 +23,7 @@ var openadrAdapter = Adapter{ //nolint:gosec // the help of a parameter, no cred
 	Every: time.Hour, Timezone: "UTC",
 	Parameters: []Parameter{
 		{Name: "program", Doc: "programName of the program", Example: "EELEC-013532223", Required: true},
-		{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{"PRICE", "EXPORT_PRICE", openadrEmissions}},
+		{Name: "payload", Doc: "type of the payloads, PRICE by default", Values: []string{openadrPrice, "EXPORT_PRICE", openadrEmissions}},
 		{Name: "region", Doc: "grid region whose homes get the emissions of the payload GHG, which are in g/kWh", Example: "CA"},
 		{Name: "units", Doc: "units of prices without a descriptor, KWH by default. A descriptor with other units is an error", Values: []string{"KWH", "MWH"}},
 		{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
@@ -34,6 +34,9 @@ var openadrAdapter = Adapter{ //nolint:gosec // the help of a parameter, no cred
 
 // openadrRows is the maximum number of objects of a page.
 const openadrRows = 50
+
+// openadrPrice is the type of payloads with the price of a drawn kWh.
+const openadrPrice = "PRICE"
 
 // openadrEmissions is the type and the unit of payloads with marginal emissions.
 const openadrEmissions = "GHG"
@@ -119,7 +122,7 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	if err := decode(r.Body, &events); err != nil {
 		return Data{}, err
 	}
-	payload := cmp.Or(q.Parameters["payload"], "PRICE")
+	payload := cmp.Or(q.Parameters["payload"], openadrPrice)
 	var spans []span
 	for _, e := range events {
 		if e.ProgramID != program {
@@ -143,7 +146,7 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	if payload == openadrEmissions {
 		data, err = q.emitted(spans, q.Parameters["region"])
 	} else {
-		data, err = q.spread(spans, q.Parameters["program"], market.DayAhead)
+		data, err = q.spread(spans, q.openadrNode(payload), market.DayAhead)
 	}
 	if err != nil {
 		return Data{}, err
@@ -152,6 +155,15 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		data.Next = []Request{next}
 	}
 	return data, nil
+}
+
+// openadrNode returns the node of a payload. A program's prices for exports are another
+// series than its prices.
+func (q *Query) openadrNode(payload string) string {
+	if payload == openadrPrice {
+		return q.Parameters["program"]
+	}
+	return q.Parameters["program"] + "-" + payload
 }
 
 // openadrScale returns the factor from a payload's values to $/kWh, or to g CO2 a kWh. The

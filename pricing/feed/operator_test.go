@@ -3,6 +3,7 @@ package feed_test
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -156,6 +157,11 @@ func TestGridX_Refused(t *testing.T) {
 		"priceDetails":[{"startIntervalTimeStamp":"2026-07-01T00:00:00-0700","intervalPrice":"0.053046","priceComponents":[{"component":"cld","intervalPrice":"0.000482"},{"component":"mec","intervalPrice":"0.052564"}]}]}]}`
 	data, err := readOne(sources()["gridx"], "/getPricing", good)
 	expect(t, "good", data, err, map[string]float64{"2026-07-01T07:00Z": 0.053046})
+	aggregated := sources()["gridx"]
+	aggregated.Parameters["cca"] = "MCE"
+	if data, err = readOne(aggregated, "/getPricing", good); err != nil || data.Prices[0].Node != "EELEC-013532223-MCE" {
+		t.Errorf("the prices of an aggregator: %+v, %v", data, err)
+	}
 	for _, tt := range []struct{ old, new, want string }{
 		{"0.052564", "0.052570", "the components add up to 0.053052, the price is 0.053046"},
 		{`"kWh"`, `"MWh"`, `has prices in "USD" per "MWh"`},
@@ -299,6 +305,20 @@ func TestOpenADR_Events(t *testing.T) {
 			expect(t, tt.name, data, err, tt.want)
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
+		}
+	}
+}
+
+// The export prices of a program are another series than its import prices.
+func TestOpenADR_Node(t *testing.T) {
+	for payload, want := range map[string]string{"": "EELEC", "PRICE": "EELEC", "EXPORT_PRICE": "EELEC-EXPORT_PRICE"} {
+		s := sources()["openadr3"]
+		s.Parameters = map[string]string{"program": "EELEC", "payload": payload}
+		body := fmt.Sprintf(`[{"id":"e","programID":"p","intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},
+			"intervals":[{"payloads":[{"type":%q,"values":[0.05]}]}]}]`, cmp.Or(payload, "PRICE"))
+		data, err := readOne(s, "/events?programID=p&skip=0&limit=50", body)
+		if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != want {
+			t.Errorf("%s: %+v, %v, want %s", payload, data, err, want)
 		}
 	}
 }

@@ -68,6 +68,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 			return h, err
 		}
 		in.rate.Tariff, in.rate.Parts, h.Market, h.Events = input.Tariff, input.Parts, input.Market, input.Events
+		h.Bids = input.MarketBidding
 	}
 	if location, ok := storage.Location(home.Timezone); ok {
 		h.Location = location

@@ -98,6 +98,23 @@ func TestBill_Events(t *testing.T) {
 	}
 }
 
+// The market pays for the exports of a home that bids, as in its signal.
+func TestBill_Bids(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key := e.billHome()
+	e.load(
+		`{"resource":"home","organizationId":"acme","id":"bids","ratePlanId":"plan1","timezone":"America/Chicago","zipcode":"60614","energyMarketBiddingEnabled":true}`,
+		`{"resource":"homeMarket","organizationId":"acme","homeId":"bids","node":"N","market":"REAL_TIME"}`,
+	)
+	load := slices.Concat(slices.Repeat([]float64{1}, 24), slices.Repeat([]float64{-1}, 24))
+	body, _ := json.Marshal(map[string]any{"loadKwh": load, "stepMinutes": 60, "start": "2026-07-01"})
+	for home, want := range map[string]float64{"bids": 24 * 0.03, "home1": 24 * 0.05} {
+		if got := e.ask(key, "/v1/homes/"+home+"/bill", string(body)).ok(t); math.Abs(got["credit"].(float64)-want) > 1e-6 {
+			t.Errorf("%s: credit $ %v, want %v", home, got["credit"], want)
+		}
+	}
+}
+
 // The solar of a home generates as in a typical year, unless the request says otherwise.
 func TestBill_SolarOfHome(t *testing.T) {
 	e := newEnv(t, rest.Options{})

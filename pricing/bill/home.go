@@ -20,7 +20,8 @@ type Home struct {
 	AnnualKWh float64         // assumed; 0 if nothing is assumed
 	Metered   *solar.Metered  // measured load; nil if nothing is measured
 	Solar     *Solar          // nil if the home has none
-	Market    *market.Series  // followed by the home's rate; nil if no price is known
+	Market    *market.Series  // followed by the home's rate, or sold to by a home that bids; nil if no price is known
+	Bids      bool            // whether the home sells its exports to Market, if Market is not nil
 	Events    []pricing.Event // of the home's rate; only a metered time with a start has them
 
 	own *Solar // the home's solar, whatever the request says
@@ -57,6 +58,9 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	b.Sun = sun
 	h.caveatLoad(b, &r)
 	b.Caveats = append(b.Caveats, caveats...)
+	if h.Bids && h.Market != nil && m.SendsOut() && r.Start == "" && r.Metering == "" {
+		b.caveat("the home bids on a market, but a typical year has no market prices: the rate plan settles its exports")
+	}
 	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
 		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
 	}
@@ -139,7 +143,7 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		of = h.Solar.Solar
 	}
 	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
-	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market}
+	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market, MarketBidding: exports && h.sells(r)}
 	if t.AnyDate {
 		in.Tariff = t.Tariff.OfTypicalYear()
 	}
@@ -153,9 +157,9 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	}
 	if follows {
 		t.HourlyPrices = perStep(curve.Import, m)
-		if slices.Min(curve.Confidence) < 1 {
-			caveats = append(caveats, "some prices of the market are forecast")
-		}
+	}
+	if (follows || in.MarketBidding) && slices.Min(curve.Confidence) < 1 {
+		caveats = append(caveats, "some prices of the market are forecast")
 	}
 	if exports && r.Metering == "" {
 		t.Metering = settlements[curve.ExportCompensation.Type]
@@ -169,6 +173,12 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		}
 	}
 	return caveats, nil
+}
+
+// sells reports whether the market pays for the exports of a bill, as in the price signal.
+// A typical year has no market prices, and the request's metering has priority.
+func (h *Home) sells(r *Request) bool {
+	return h.Bids && h.Market != nil && r.Start != "" && r.Metering == ""
 }
 
 // settlements maps a signal's compensation types to the metering of bills.

@@ -55,13 +55,17 @@ func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats
 
 // partTerms returns the terms of each part. The amounts of a request are due once, with
 // the lead part. Adjustments have the metering of the lead part. They pay for no exported
-// energy, but they change its credit under net metering.
+// energy, but they change its credit under net metering. If the home sells to a market, the
+// lead part alone does.
 func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, caveats []string, err error) {
 	lead := pricing.Lead(rate.Parts)
 	unpaid := make([]float64, len(m.Load))
 	for i, part := range rate.Parts {
 		t, home := *rate, *h
 		t.Tariff, t.Parts, home.Market, home.Events = part.Tariff, nil, part.Market, part.Events
+		if home.Bids = h.Bids && i == lead; home.Bids && home.Market == nil {
+			home.Market = h.Market
+		}
 		found, err := home.setMetering(&t, m, r)
 		if err != nil {
 			return nil, nil, err
@@ -81,7 +85,7 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 		terms = append(terms, t)
 	}
 	for i, part := range rate.Parts {
-		if part.Role == pricing.RoleAdjustment {
+		if part.Role == pricing.RoleAdjustment || i != lead && h.sells(r) { // the market pays for the whole kWh
 			terms[i].Metering, terms[i].ExportPrices = terms[lead].Metering, unpaid
 		}
 		if terms[i].Metering != terms[lead].Metering { // addUp settles by the lead's rules

@@ -26,7 +26,7 @@ type Day struct {
 type Trace struct {
 	Temperature []float64 `json:"temperature"`
 	Kw          []float64 `json:"kw"`   // electric, mean of the quarter hour
-	Cost        float64   `json:"cost"` // $, of electricity
+	Cost        float64   `json:"cost"` // $, gas included
 }
 
 // Setpoint is a target temperature for one span of a day.
@@ -65,7 +65,7 @@ func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 	for i := 0; i < len(clock); {
 		end, saved := i, 0.0
 		for ; end < len(clock) && clock[end].day == clock[i].day; end++ {
-			saved += (b.plants[m.first+end].kwh(base.added[end]) - b.plants[m.first+end].kwh(best.added[end])) * c.price[m.first+end]
+			saved += b.cost(m.first+end, base.added[end]) - b.cost(m.first+end, best.added[end])
 		}
 		if saved > most {
 			from, to, most = i, end, saved
@@ -91,15 +91,21 @@ func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *pa
 		s := b.settings[first+i]
 		day.Outdoor = append(day.Outdoor, units.from(c.weather[c.warmUp+first+i].Temperature))
 		day.Least, day.Greatest = append(day.Least, units.from(s.Min)), append(day.Greatest, units.from(s.Max))
-		day.Baseline.add(&b.plants[first+i], units, base, i, c.price[first+i])
-		day.Optimized.add(&b.plants[first+i], units, best, i, c.price[first+i])
+		day.Baseline.add(b, first+i, units, base, i)
+		day.Optimized.add(b, first+i, units, best, i)
 	}
 	return day
 }
 
-func (t *Trace) add(p *plant, units Units, x *path, i int, price float64) {
-	kwh := p.kwh(x.added[i])
+// cost returns the cost of step i of the run, which adds some degrees, in $.
+func (b *baseline) cost(i int, added float64) float64 {
+	p := &b.plants[i]
+	return p.kwh(added)*b.conditions.price[i] + p.gas(added)*b.house.gasPrice
+}
+
+// add adds step i of a path, which is the given step of the run.
+func (t *Trace) add(b *baseline, step int, units Units, x *path, i int) {
 	t.Temperature = append(t.Temperature, units.from(x.temperature[i]))
-	t.Kw = append(t.Kw, kwh/stepHours)
-	t.Cost += kwh * price
+	t.Kw = append(t.Kw, b.plants[step].kwh(x.added[i])/stepHours)
+	t.Cost += b.cost(step, x.added[i])
 }

@@ -52,6 +52,33 @@ func TestDay_Complete(t *testing.T) {
 	}
 }
 
+// The costs of a furnace's day include its gas: the fan takes 0.03 kWh for each kWh of heat.
+// The best day of a year saves the most of both.
+func TestDay_Gas(t *testing.T) {
+	in := home(t, cities[5], flatRate)
+	in.Request = savings.Request{Type: savings.Annual, Start: savings.Start{Month: ptr(9)}, Mode: ptr(savings.Heat), Comparison: savings.Setback}
+	in.Devices[0].Equipment = savings.Equipment{HeatSource: savings.GasFurnace, AFUE: 0.9, GasPrice: 1.2}
+	d := estimate(t, in).Devices[0].Day
+	if d == nil {
+		t.Fatal("no day")
+	}
+	if d.Date.Month == time.September {
+		t.Errorf("the best day is %v, in the first and mildest month", d.Date)
+	}
+	for _, trace := range []savings.Trace{d.Baseline, d.Optimized} {
+		want := 0.0
+		for i, kw := range trace.Kw {
+			want += kw/4*d.Price[i] + kw/4/0.03/0.9/29.3*1.2
+		}
+		if math.Abs(trace.Cost-want) > 0.01*want {
+			t.Errorf("cost %v, want %v", trace.Cost, want)
+		}
+	}
+	if d.Optimized.Cost >= d.Baseline.Cost {
+		t.Errorf("the best day costs %v, before %v", d.Optimized.Cost, d.Baseline.Cost)
+	}
+}
+
 func TestDay_Setpoints(t *testing.T) {
 	d := july(t)
 	setpoints := d.Setpoints()

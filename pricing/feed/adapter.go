@@ -67,6 +67,8 @@ type Request struct {
 	versions []json.RawMessage
 	// descriptors are those of the program whose events the response has.
 	descriptors []openadrDescriptor
+	// spans are those of the pages before.
+	spans []span
 }
 
 // Response is the response to a request.

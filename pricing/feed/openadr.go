@@ -3,6 +3,7 @@ package feed
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 // openadrAdapter reads the events of a program of an OpenADR 3 server. Source: "OpenADR 3.1
 // Definition" and the OpenAPI document, https://github.com/oadr3-org/specification: paging
 // by skip and limit with at most 50 objects, the token of /auth/token, payload descriptors
-// with units and currency, and durations of ISO 8601.
+// with units and currency, durations of ISO 8601, and priorities of events that overlap.
 var openadrAdapter = Adapter{ //nolint:gosec // the help of a parameter, no credentials
 	Name: "openadr3", Title: "OpenADR 3: events of a program with prices or emissions",
 	Doc:   "https://github.com/oadr3-org/specification",
@@ -102,6 +103,7 @@ func readOpenADR(q *Query, r *Response) (Data, error) {
 
 type openadrEvent struct {
 	ID, ProgramID  string
+	Priority       *int // 0 is the highest, null the lowest
 	IntervalPeriod *openadrPeriod
 	Descriptors    []openadrDescriptor `json:"payloadDescriptors"`
 	Intervals      []struct {
@@ -140,21 +142,17 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		spans = append(spans, one...)
 	}
 	// A page may have events of other days only.
-	spans = q.clipped(spans)
-	var data Data
-	var err error
+	spans = slices.Concat(r.Request.spans, q.clipped(spans))
+	if len(events) >= openadrRows { // a later page may have events with a higher priority
+		next.spans = spans
+		return Data{Next: []Request{next}}, nil
+	}
+	// The later span wins.
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.priority, a.priority) })
 	if payload == openadrEmissions {
-		data, err = q.emitted(spans, q.Parameters["region"])
-	} else {
-		data, err = q.spread(spans, q.openadrNode(payload), market.DayAhead)
+		return q.emitted(spans, q.Parameters["region"])
 	}
-	if err != nil {
-		return Data{}, err
-	}
-	if len(events) >= openadrRows {
-		data.Next = []Request{next}
-	}
-	return data, nil
+	return q.spread(spans, q.openadrNode(payload), market.DayAhead)
 }
 
 // openadrNode returns the node of a payload. A program's prices for exports are another
@@ -213,6 +211,9 @@ func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 			return nil, refuse("interval %d: %w", i+1, err)
 		}
 		at = s.to
+		if s.priority = math.MaxInt; e.Priority != nil {
+			s.priority = *e.Priority
+		}
 		for _, p := range interval.Payloads {
 			if p.Type != payload {
 				continue

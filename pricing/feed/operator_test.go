@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -306,6 +307,42 @@ func TestOpenADR_Events(t *testing.T) {
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, want %s", tt.name, err, tt.err)
 		}
+	}
+}
+
+// Of overlapping events the event with the highest priority counts, also if it is on another
+// page. Of events with the same priority the later counts.
+func TestOpenADR_Priority(t *testing.T) {
+	event := func(priority, start string, price float64) string {
+		return fmt.Sprintf(`{"id":"e","programID":"p","priority":%s,"intervalPeriod":{"start":"2026-07-01T%s:00:00Z","duration":"PT2H"},
+			"intervals":[{"payloads":[{"type":"PRICE","values":[%v]}]}]}`, priority, start, price)
+	}
+	for _, tt := range []struct {
+		name   string
+		events []string
+		want   map[string]float64
+	}{
+		{"the higher first", []string{event("0", "09", 1.25), event("5", "08", 0.3)}, map[string]float64{"2026-07-01T08:00Z": 0.3, "2026-07-01T09:00Z": 1.25, "2026-07-01T10:00Z": 1.25}},
+		{"the higher last", []string{event("5", "08", 0.3), event("0", "09", 1.25)}, map[string]float64{"2026-07-01T08:00Z": 0.3, "2026-07-01T09:00Z": 1.25, "2026-07-01T10:00Z": 1.25}},
+		{"no priority", []string{event("7", "08", 0.3), event("null", "08", 0.4)}, map[string]float64{"2026-07-01T08:00Z": 0.3, "2026-07-01T09:00Z": 0.3}},
+		{"the same", []string{event("7", "08", 0.3), event("7", "08", 0.4)}, map[string]float64{"2026-07-01T08:00Z": 0.4, "2026-07-01T09:00Z": 0.4}},
+		{"on two pages", slices.Concat([]string{event("0", "08", 1.25)}, slices.Repeat([]string{event("5", "08", 0.3)}, 50)), map[string]float64{"2026-07-01T08:00Z": 1.25, "2026-07-01T09:00Z": 1.25}},
+	} {
+		s := sources()["openadr3"]
+		s.Secret, s.Parameters = "token", map[string]string{"program": "P"}
+		s.Serve = func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/programs" {
+				fmt.Fprint(w, `[{"id":"p","programName":"P"}]`)
+				return
+			}
+			page := tt.events[:min(50, len(tt.events))]
+			if r.URL.Query().Get("skip") == "50" {
+				page = tt.events[50:]
+			}
+			fmt.Fprintf(w, "[%s]", strings.Join(page, ","))
+		}
+		data, err := fetch(t, s, "2026-07-01", 1)
+		expect(t, tt.name, data, err, tt.want)
 	}
 }
 

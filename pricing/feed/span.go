@@ -11,6 +11,7 @@ type span struct {
 	from, to time.Time
 	price    float64 // $/kWh
 	name     string
+	priority int // of an OpenADR event; 0 is the highest
 }
 
 // maxPoints limits the prices of a response with spans: ten years of five minutes.

@@ -42,12 +42,31 @@ func (r *RatePlan) Validate() error {
 	case err != nil:
 		p.Addf("tariff", "%s", err)
 	default:
+		checkNode(&p, tariff)
 		r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
 		for _, rider := range tariff.Riders() { // stored tariffs with it stay valid
 			p.Check(!rider.Uncredited || rider.Percent == 0, "tariff.riders", "%q is in percent and must not have credited false: net metering credits every percentage", rider.Name)
 		}
 	}
 	return p.Err()
+}
+
+// checkNode requires that all versions of a tariff follow the same node. Signals price every
+// version by one series, the newest version's.
+func checkNode(p *Problems, t *pricing.Tariff) {
+	var first *pricing.Passthrough
+	for _, version := range t.Versions() {
+		followed, ok := version.Market()
+		switch {
+		case !ok:
+		case first == nil:
+			first = &followed
+		case followed.Node != first.Node || followed.Kind != first.Kind:
+			p.Addf("tariff", "has versions at node %q (%s) and at node %q (%s): all versions must name one node and market, so import a plan for each",
+				first.Node, first.Kind, followed.Node, followed.Kind)
+			return
+		}
+	}
 }
 
 // join joins two JSON paths.

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -153,11 +154,20 @@ func TestOnboarding_Validate(t *testing.T) {
 
 func TestRatePlan_Validate(t *testing.T) {
 	valid := func() storage.RatePlan { return *storagetest.RatePlan("org", "plan", 0.1) }
+	node := func(name, kind string) string { return fmt.Sprintf(`,"market":{"node":%q,"market":%q}`, name, kind) }
+	versions := func(first, second string) []byte {
+		const version = `{"name":"T","utility":"U","startdate":%q,"energyratestructure":[[{"rate":0.1}]]%s}`
+		return []byte("[" + fmt.Sprintf(version, "2026-01-01", first) + "," + fmt.Sprintf(version, "2027-01-01", second) + "]")
+	}
 	check(t, valid, slices.Concat(
 		ids("id", func(p *storage.RatePlan, s string) { p.ID = s }),
 		[]tweak[storage.RatePlan]{
 			{"no tariff", func(p *storage.RatePlan) { p.Tariff = nil }, "tariff"},
 			{"not a tariff", func(p *storage.RatePlan) { p.Tariff = []byte(`[`) }, "tariff"},
+			{"versions at two nodes", func(p *storage.RatePlan) { p.Tariff = versions(node("COMED", "REAL_TIME"), node("HUB", "REAL_TIME")) }, "tariff"},
+			{"versions of two markets", func(p *storage.RatePlan) { p.Tariff = versions(node("HUB", "DAY_AHEAD"), node("HUB", "REAL_TIME")) }, "tariff"},
+			{"versions at one node", func(p *storage.RatePlan) { p.Tariff = versions(node("HUB", "REAL_TIME"), node("HUB", "REAL_TIME")) }, ""},
+			{"a version without a market", func(p *storage.RatePlan) { p.Tariff = versions("", node("HUB", "REAL_TIME")) }, ""},
 		},
 	))
 	p := valid()

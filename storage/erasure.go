@@ -165,17 +165,25 @@ func (s *Store) refuseErased(v View, ref Ref) error {
 	return err
 }
 
-// eraseLate erases the organization of a new entity again if the organization is deleted.
+// eraseLate erases the organization of a written entity again if the organization is deleted.
 // refuseErased misses a deletion by another process that this replica did not have yet, or
 // that came between the check and the write. The entity would stay in the log, and a new
 // replica would show it once the mark has expired. The caller has waited until reads include
-// the entity. Errors: *ErasedError, ErrUnavailable.
+// the entity. If they have any record of it, a later organization has the identifier, and its
+// mark seems to hide it only because this process's clock is behind. Errors: *ErasedError,
+// ErrUnavailable.
 func (s *Store) eraseLate(ctx context.Context, ref Ref) error {
-	err := s.View(func(v View) error { return s.refuseErased(v, ref) })
+	err := s.View(func(v View) error {
+		if rec, err := find(v, ref); err != nil || rec.Revision > 0 {
+			return err
+		}
+		return s.refuseErased(v, ref)
+	})
 	if _, erased := errors.AsType[*ErasedError](err); erased {
 		limited, cancel := context.WithTimeout(ctx, eraseTimeout)
 		defer cancel()
-		if _, failed := s.log.Erase(limited, ref.Organization()); failed != nil {
+		// The mark of a deletion that cannot be completed does not expire.
+		if _, failed := s.log.Erase(limited, ref.Organization()); failed != nil && !errors.Is(failed, ErrNotErasable) {
 			return failed
 		}
 	}

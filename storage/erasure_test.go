@@ -154,6 +154,32 @@ func TestEraseOrganization_ExpiredMark(t *testing.T) {
 	}
 }
 
+// TestUpsert_ClockBehindAfterErasure checks that a process whose clock is behind the expiry
+// of an earlier organization's mark does not erase the later organization.
+func TestUpsert_ClockBehindAfterErasure(t *testing.T) {
+	s, log, _, c := newStore(t)
+	storagetest.Put(t, s, organization("org"))
+	e, err := s.EraseOrganization(t.Context(), "org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.now = e.By
+	storagetest.Put(t, s, organization("org"), home("a", "One"), home("b", "One"))
+	c.now = e.By.Add(-2 * time.Minute)
+	// Another process deletes a during the update, so that the update creates it again.
+	log.Intercept(func(storage.Write) error {
+		log.Intercept(nil)
+		return s.Delete(t.Context(), storage.KindHome.Ref("org", "a"))
+	})
+	_ = s.Upsert(t.Context(), []storage.Entity{home("a", "Two")})
+	upsert(t, s, "updated", home("b", "Two"))
+	for _, ref := range []storage.Ref{storage.OrganizationRef("org"), storage.KindHome.Ref("org", "a"), storage.KindHome.Ref("org", "b")} {
+		if r, err := log.Read(t.Context(), ref); err != nil || r.Revision == 0 {
+			t.Errorf("%s is erased (%v)", ref, err)
+		}
+	}
+}
+
 // failingLog is a log whose Erase fails.
 type failingLog struct {
 	*storagetest.Log
@@ -194,4 +220,23 @@ func TestEraseOrganization_Unfinished(t *testing.T) {
 		t.Errorf("the repeated deletion returns %+v, %v", e, err)
 	}
 	unfinished(s, 0)
+}
+
+// TestUpsert_NotErasable checks the error for an entity of a deleted organization if the log
+// cannot erase the entity.
+func TestUpsert_NotErasable(t *testing.T) {
+	_, log, replica, c := newStore(t)
+	s := storage.NewStore(failingLog{log, storage.ErrNotErasable}, replica, c.Now)
+	storagetest.Put(t, s, organization("org"))
+	log.Intercept(func(storage.Write) error {
+		log.Intercept(nil)
+		if _, err := s.EraseOrganization(t.Context(), "org"); !errors.Is(err, storage.ErrNotErasable) {
+			t.Errorf("the deletion returns %v", err)
+		}
+		return nil
+	})
+	err := s.Replace(t.Context(), home("a", "One"))
+	if erased, ok := errors.AsType[*storage.ErasedError](err); !ok || !erased.Until.IsZero() {
+		t.Errorf("the upsert returned %v, want that org is being deleted", err)
+	}
 }

@@ -3,14 +3,15 @@ package storage
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 )
 
 // DeleteHome deletes a home with its devices and every record under its identifier. A new
-// home with the same identifier inherits nothing. Errors: ErrNotFound, ErrConflict,
-// ErrUnavailable.
+// home with the same identifier inherits nothing, except a device that was created while
+// DeleteHome searched for devices. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindHome.Ref(org, id), false, func(v View) ([]Ref, error) {
-		refs := []Ref{KindSolar.Ref(org, id), KindUsage.Ref(org, id), KindMeasuredLoad.Ref(org, id), KindHomeMarket.Ref(org, id), KindOnboarding.Ref(org, id)}
+	return s.deleteWith(ctx, KindHome.Ref(org, id), false, func(v View) (refs []Ref, err error) {
 		for d, err := range DevicesOf(v, org, id, "") {
 			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
 				continue // its home is unknown
@@ -43,24 +44,22 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref, true, with(KindPlanEvent.Ref(org, id)))
+	return s.deleteWith(ctx, ref, true, nothingElse)
 }
 
 // DeleteSource deletes a source with its state. What it has fetched stays. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindSource.Ref(org, id), false, with(KindSourceState.Ref(org, id)))
+	return s.deleteWith(ctx, KindSource.Ref(org, id), false, nothingElse)
 }
 
-// with returns dependents that need no search.
-func with(refs ...Ref) func(View) ([]Ref, error) {
-	return func(View) ([]Ref, error) { return refs, nil }
-}
+// nothingElse finds nothing to delete beside an entity and its dependents.
+func nothingElse(View) ([]Ref, error) { return nil, nil }
 
-// deleteWith deletes an entity with its dependents, which are more than one batch only for
-// a home with hundreds of devices. If a shared entity replaces the deleted entity,
-// Whole is false: the tombstone is then the newest change of what remains.
-func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, dependents func(View) ([]Ref, error)) (err error) {
+// deleteWith deletes an entity with its dependents and with what search finds. They are more
+// than one batch only for a home with hundreds of devices. If a shared entity replaces the
+// deleted entity, Whole is false: the tombstone is then the newest change of what remains.
+func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, search func(View) ([]Ref, error)) (err error) {
 	whole := false
 	for more := true; more && err == nil; {
 		err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
@@ -78,8 +77,8 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, depen
 				}
 				r.Whole = ref.Org != Shared && !shared.live()
 			}
-			gone, err := dependents(v)
-			r.Gone = append(gone, ref)
+			found, err := search(v)
+			r.Gone = append(append(dependents(ref), found...), ref)
 			if more = len(r.Gone) > MaxBatch; more {
 				r.Gone = r.Gone[:MaxBatch]
 			}
@@ -90,27 +89,36 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, depen
 	if err != nil {
 		return err
 	}
-	return s.deleteLate(ctx, ref, whole, dependents)
+	return s.deleteLate(ctx, ref, whole, dependents(ref))
 }
 
-// deleteLate deletes dependents of a deleted entity that were created after its deletion
-// had read them. It does nothing if the entity exists again.
-func (s *Store) deleteLate(ctx context.Context, ref Ref, whole bool, dependents func(View) ([]Ref, error)) error {
+// deleteLate deletes entities of a deleted parent that were created after its deletion had
+// read them. It does nothing if the parent exists again.
+func (s *Store) deleteLate(ctx context.Context, parent Ref, whole bool, gone []Ref) error {
 	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
-		current, err := find(v, ref)
+		current, err := find(v, parent)
 		if err != nil || current.live() {
 			return r, err
 		}
-		gone, err := dependents(v)
-		return Revised{Gone: gone[:min(len(gone), MaxBatch)], Whole: whole}, err
+		return Revised{Gone: gone, Whole: whole}, nil
 	})
 }
 
-// parents has the kinds of what a home, a rate plan or a device has one of, with the kind of
-// the owner. Both records have the same identifier.
+// parents has the kinds of what a home, a rate plan, a device or a source has one of, with
+// the kind of the owner. Both records have the same identifier.
 var parents = map[Kind]Kind{
 	KindSolar: KindHome, KindUsage: KindHome, KindMeasuredLoad: KindHome, KindHomeMarket: KindHome, KindOnboarding: KindHome,
-	KindPlanEvent: KindRatePlan, KindUserPreferences: KindHVACDevice,
+	KindPlanEvent: KindRatePlan, KindUserPreferences: KindHVACDevice, KindSourceState: KindSource,
+}
+
+// dependents returns the references of what an entity has one of.
+func dependents(ref Ref) (refs []Ref) {
+	for _, kind := range slices.Sorted(maps.Keys(parents)) {
+		if parents[kind] == ref.Kind {
+			refs = append(refs, kind.Ref(ref.Org, ref.ID))
+		}
+	}
+	return refs
 }
 
 // deleteOrphan deletes a new entity if its parent was deleted between the check of the
@@ -118,15 +126,23 @@ var parents = map[Kind]Kind{
 // *NotFoundError of the parent, ErrConflict, ErrUnavailable.
 func (s *Store) deleteOrphan(ctx context.Context, ref Ref) error {
 	kind, found := parents[ref.Kind]
+	parent := kind.Ref(ref.Org, ref.ID)
+	if ref.Kind == KindHVACDevice {
+		d, err := Get[HVACDevice](s, ref)
+		if err != nil && !NoRecord(err) {
+			return err
+		}
+		parent, found = KindHome.Ref(ref.Org, d.HomeID), d.HomeID != ""
+	}
 	if !found {
 		return nil
 	}
-	parent, err := s.current(kind.Ref(ref.Org, ref.ID))
-	if err != nil || !parent.Deleted {
+	current, err := s.current(parent)
+	if err != nil || !current.Deleted {
 		return err
 	}
-	if err := s.deleteLate(ctx, parent.Ref, true, with(ref)); err != nil {
+	if err := s.deleteLate(ctx, parent, true, append(dependents(ref), ref)); err != nil {
 		return err
 	}
-	return &NotFoundError{parent.Ref}
+	return &NotFoundError{parent}
 }

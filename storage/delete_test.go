@@ -44,12 +44,19 @@ func TestDeleteHome_Devices(t *testing.T) {
 	}
 }
 
-// TestDelete_ConcurrentCreation checks that a home or a plan with the identifier of a deleted
-// home or plan inherits nothing that was created during the deletion.
+// TestDelete_ConcurrentCreation checks that a home, a plan or a source with the identifier of
+// a deleted one inherits nothing that was created during the deletion.
 func TestDelete_ConcurrentCreation(t *testing.T) {
 	solar := &storage.Solar{HomeID: "h", SizeKw: 5, Base: storage.Base{OrganizationID: "org"}}
 	flow := &storage.Onboarding{ID: "h", HomeID: "h", Status: storage.OnboardingInProgress, EligibilityStatus: storage.Eligible, Base: storage.Base{OrganizationID: "org"}}
 	events := &storage.PlanEvents{PlanID: "p", Base: storage.Base{OrganizationID: "org"}}
+	source := &storage.Source{ID: "s", Base: storage.Base{OrganizationID: "org"}, SourceSettings: storage.SourceSettings{
+		Adapter: "csv", URL: "https://example.com", Parameters: map[string]string{"node": "HUB"}, EverySeconds: 60, Timezone: "UTC",
+	}}
+	state := &storage.SourceState{ID: "s", Base: storage.Base{OrganizationID: "org"}}
+	rewrite := func(s *storage.Store, e storage.Entity) error {
+		return s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{e}}))
+	}
 	tests := []struct {
 		name   string
 		child  storage.Entity
@@ -57,19 +64,21 @@ func TestDelete_ConcurrentCreation(t *testing.T) {
 	}{
 		{"solar", solar, func(s *storage.Store, e storage.Entity) error { return s.Replace(t.Context(), e) }},
 		{"onboarding", flow, func(s *storage.Store, e storage.Entity) error { return s.Create(t.Context(), e) }},
-		{"events", events, func(s *storage.Store, e storage.Entity) error {
-			return s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{e}}))
-		}},
+		{"events", events, rewrite},
+		{"state", state, rewrite},
 	}
 	for _, tt := range tests {
 		for _, deletedFirst := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, deleted first: %t", tt.name, deletedFirst), func(t *testing.T) {
 				s, log, _, _ := newStore(t)
-				storagetest.Put(t, s, home("h", ""), storagetest.RatePlan("org", "p", 0.1))
+				storagetest.Put(t, s, home("h", ""), storagetest.RatePlan("org", "p", 0.1), source)
 				create := func() error { return tt.create(s, tt.child) }
 				remove := func() error {
-					if tt.child.Ref().Kind == storage.KindPlanEvent {
+					switch tt.child.Ref().Kind {
+					case storage.KindPlanEvent:
 						return s.DeleteRatePlan(t.Context(), "org", "p")
+					case storage.KindSourceState:
+						return s.DeleteSource(t.Context(), "org", "s")
 					}
 					return s.DeleteHome(t.Context(), "org", "h")
 				}
@@ -89,5 +98,72 @@ func TestDelete_ConcurrentCreation(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDeleteHome_DeviceInFlight checks that a device whose home is deleted while the device is
+// written is removed with its preferences, also if the device was deleted with the home.
+func TestDeleteHome_DeviceInFlight(t *testing.T) {
+	for name, stored := range map[string]bool{"new": false, "updated": true} {
+		t.Run(name, func(t *testing.T) {
+			s, log, _, _ := newStore(t)
+			storagetest.Put(t, s, home("h", ""))
+			late := device("h", "d")
+			if stored {
+				storagetest.Put(t, s, device("h", "d"))
+				late.Linked = false
+			}
+			log.Intercept(func(w storage.Write) error {
+				if w.Kind != storage.KindHVACDevice {
+					return nil
+				}
+				log.Intercept(nil)
+				return s.DeleteHome(t.Context(), "org", "h")
+			})
+			preferences := storage.NewUserPreferences("org", "d")
+			for i, r := range s.Upsert(t.Context(), []storage.Entity{late, &preferences}) {
+				if !errors.Is(r.Err, storage.ErrNotFound) {
+					t.Errorf("entity %d: %s, %v, want not found", i, r.Change, r.Err)
+				}
+			}
+			for _, kind := range []storage.Kind{storage.KindHVACDevice, storage.KindUserPreferences} {
+				if r, err := log.Read(t.Context(), kind.Ref("org", "d")); err != nil || !r.Deleted || r.Expires.IsZero() {
+					t.Errorf("the log has %+v, %v, want a deletion that expires", r, err)
+				}
+			}
+		})
+	}
+}
+
+// countedReplica counts the scans of devices.
+type countedReplica struct {
+	storage.Replica
+	scans int
+}
+
+type countedView struct {
+	storage.View
+	replica *countedReplica
+}
+
+func (r *countedReplica) View(fn func(storage.View) error) error {
+	return r.Replica.View(func(v storage.View) error { return fn(countedView{v, r}) })
+}
+
+func (v countedView) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
+	if kind == storage.KindHVACDevice {
+		v.replica.scans++
+	}
+	return v.View.Scan(kind, org, after, fn)
+}
+
+// TestDeleteHome_ScansDevicesOnce checks that a deletion reads an organization's devices once.
+func TestDeleteHome_ScansDevicesOnce(t *testing.T) {
+	_, log, replica, c := newStore(t)
+	counted := &countedReplica{Replica: replica}
+	s := storage.NewStore(log, counted, c.Now)
+	storagetest.Put(t, s, home("h", ""), device("h", "d"))
+	if err := s.DeleteHome(t.Context(), "org", "h"); err != nil || counted.scans != 1 {
+		t.Errorf("%d scans (%v), want 1", counted.scans, err)
 	}
 }

@@ -24,8 +24,8 @@ type UpsertResult struct {
 	// entity is stored, but reads do not include it yet.
 	Change Change
 	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict, ErrUnavailable, or
-	// the *NotFoundError of a home, plan or device that was deleted meanwhile, nil if the
-	// entity is stored.
+	// the *NotFoundError of the home, plan, device or source that the entity belongs to and
+	// that was deleted meanwhile, nil if the entity is stored.
 	Err error
 }
 

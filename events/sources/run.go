@@ -25,8 +25,8 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	case err != nil:
 		return err
 	case !state.DueAt.Equal(task.DueAt.Time):
-		if state, err = r.run(ctx, source, state, task); errors.Is(err, errOutdated) {
-			return nil
+		if state, err = r.run(ctx, source, state, task); errors.Is(err, errOutdated) || errors.Is(err, storage.ErrNotFound) {
+			return nil // ErrNotFound: the source was deleted while its first state was written
 		}
 		if err != nil {
 			return err

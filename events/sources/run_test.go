@@ -278,6 +278,27 @@ func TestRun_Outdated(t *testing.T) {
 	}
 }
 
+// TestRun_DeletedDuringRecord ends the first run of a source that is deleted while the run is
+// recorded. A new source with the same identifier has no run.
+func TestRun_DeletedDuringRecord(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{"good": text(hours(20)), "failed": status(http.StatusBadGateway)} {
+		w := newWorld(t)
+		s := w.add(nil)
+		task := w.due(s)
+		w.answer = answer
+		w.log.Intercept(func(storage.Write) error {
+			w.log.Intercept(nil)
+			return w.Store.DeleteSource(t.Context(), s.OrganizationID, s.ID)
+		})
+		if err := w.handle(t.Context(), task, events.Taken{}); err != nil {
+			t.Errorf("%s: the run returned %v", name, err)
+		}
+		if state := w.state(w.add(nil)); len(state.Runs) != 0 || len(w.tasks.waiting) != 0 {
+			t.Errorf("%s: the new source has the state %+v, %d runs are pending", name, state, len(w.tasks.waiting))
+		}
+	}
+}
+
 // TestRun_Suspended asks nobody for a suspended organization, and goes on when the
 // organization is resumed.
 func TestRun_Suspended(t *testing.T) {

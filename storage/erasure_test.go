@@ -180,6 +180,37 @@ func TestUpsert_ClockBehindAfterErasure(t *testing.T) {
 	}
 }
 
+// TestStore_ClockBehindAfterErasure checks that reads include each write of a process whose
+// clock is behind the expiry of an earlier organization's mark.
+func TestStore_ClockBehindAfterErasure(t *testing.T) {
+	ref := storage.KindHome.Ref("org", "h")
+	for name, write := range map[string]func(*storage.Store) error{
+		"upsert": func(s *storage.Store) error { return s.Replace(t.Context(), home("h", "Two")) },
+		"update": func(s *storage.Store) error { _, err := update(t, s, "Two"); return err },
+		"touch":  func(s *storage.Store) error { return s.Touch(t.Context(), ref) },
+		"delete": func(s *storage.Store) error { return s.DeleteHome(t.Context(), "org", "h") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, log, _, c := newStore(t)
+			storagetest.Put(t, s, organization("org"))
+			e, err := s.EraseOrganization(t.Context(), "org")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.now = e.By
+			storagetest.Put(t, s, organization("org"), home("h", "One"))
+			c.now = e.By.Add(-2 * time.Minute)
+			if err := write(s); err != nil {
+				t.Fatal(err)
+			}
+			last, err := log.Last(t.Context())
+			if r := record(t, s, "h"); err != nil || r.Revision != last {
+				t.Errorf("reads have revision %d of the home, the log has %d (%v)", r.Revision, last, err)
+			}
+		})
+	}
+}
+
 // failingLog is a log whose Erase fails.
 type failingLog struct {
 	*storagetest.Log

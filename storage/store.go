@@ -286,7 +286,7 @@ func (s *Store) Touch(ctx context.Context, ref Ref) error {
 		if !current.live() {
 			return &NotFoundError{ref}
 		}
-		return s.append(ctx, Write{Ref: ref, Expect: current.Revision, First: current.First, At: s.Now(), Value: current.Value, over: true})
+		return s.append(ctx, Write{Ref: ref, Expect: current.Revision, First: current.First, At: s.writeTime(current), Value: current.Value, over: true})
 	})
 }
 
@@ -392,7 +392,22 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 	if err != nil {
 		return Write{}, fmt.Errorf("storage: %s does not encode: %w", e.Ref(), err)
 	}
-	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: now.Time, Value: value, over: current.live()}, nil
+	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: s.writeTime(current), Value: value, over: current.live()}, nil
+}
+
+// maxBehind is how far a process's clock may be behind the clock of another process.
+const maxBehind = 10 * time.Minute
+
+// writeTime returns the time of a write that replaces current. It is not before the time of
+// current, even if this process's clock is behind. Otherwise the mark of an earlier
+// organization with the same identifier would hide the write from reads. A time further
+// ahead is from a wrong clock and does not count.
+func (s *Store) writeTime(current Record) time.Time {
+	now := s.Now()
+	if ahead := current.At.Sub(now); ahead > 0 && ahead <= maxBehind {
+		return current.At
+	}
+	return now
 }
 
 // baseOf decodes the times of a live record. They are zero if the record does not decode.
@@ -407,7 +422,7 @@ func baseOf(current Record) (was Base) {
 // has this deletion as its newest change.
 func (s *Store) tombstone(current Record, whole bool) Write {
 	return Write{
-		Ref: current.Ref, Expect: current.Revision, First: current.First, At: s.Now(), Deleted: true, over: current.live(),
+		Ref: current.Ref, Expect: current.Revision, First: current.First, At: s.writeTime(current), Deleted: true, over: current.live(),
 		Forget: whole || !current.Kind.outlived(),
 	}
 }

@@ -54,12 +54,16 @@ func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration
 	return lasted, e.Enabled && e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
 }
 
+// maxAhead is how far a worker's clock may be ahead of the clock of NATS. Within it the
+// times of attempts keep their order.
+const maxAhead = 10 * time.Second
+
 // Note adds an attempt to the health. stored is when NATS stored its result. An attempt of
-// a worker whose clock was ahead must not outweigh all attempts up to its time. So no
-// attempt is later than stored. Earlier attempts are later only if the clock of NATS was
-// ahead too, and then get the time of the new attempt.
+// a worker whose clock was ahead must not outweigh all attempts up to its time. So it gets
+// the time stored. Earlier attempts are later only if the clock of NATS was ahead too, and
+// then get the time of the new attempt.
 func (h *Health) Note(a Attempt, stored time.Time) {
-	if a.At.After(stored) {
+	if a.At.After(stored.Add(maxAhead)) {
 		a.At.Time = stored
 	}
 	for _, at := range []*storage.Time{&h.LastSuccessAt, &h.LastFailureAt, &h.FailingSince} {

@@ -89,18 +89,13 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, searc
 	if err != nil {
 		return err
 	}
-	return s.deleteLate(ctx, ref, whole, dependents(ref))
-}
-
-// deleteLate deletes entities of a deleted parent that were created after its deletion had
-// read them. It does nothing if the parent exists again.
-func (s *Store) deleteLate(ctx context.Context, parent Ref, whole bool, gone []Ref) error {
+	// What was created after the deletion had read it. The entity may exist again.
 	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
-		current, err := find(v, parent)
+		current, err := find(v, ref)
 		if err != nil || current.live() {
 			return r, err
 		}
-		return Revised{Gone: gone, Whole: whole}, nil
+		return Revised{Gone: dependents(ref), Whole: whole}, nil
 	})
 }
 
@@ -141,7 +136,20 @@ func (s *Store) deleteOrphan(ctx context.Context, ref Ref) error {
 	if err != nil || !current.Deleted {
 		return err
 	}
-	if err := s.deleteLate(ctx, parent, true, append(dependents(ref), ref)); err != nil {
+	err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
+		current, err := find(v, parent)
+		if err != nil || current.live() {
+			return r, err
+		}
+		if ref.Kind == KindHVACDevice { // another writer may have moved it
+			d, _, err := Read[HVACDevice](v, ref)
+			if err != nil && !NoRecord(err) || err == nil && d.HomeID != parent.ID {
+				return r, err
+			}
+		}
+		return Revised{Gone: append(dependents(ref), ref), Whole: true}, nil
+	})
+	if err != nil {
 		return err
 	}
 	return &NotFoundError{parent}

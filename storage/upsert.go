@@ -216,6 +216,7 @@ func (s *Store) flush(ctx context.Context, batch []Write, changed func(Record) b
 			return last, err
 		}
 		batch[i].Expect, batch[i].First, batch[i].over = current.Revision, current.First, current.live()
+		batch[i].At = s.writeTime(current)
 	}
 	return s.appendBatch(ctx, batch)
 }

@@ -354,3 +354,43 @@ func TestUnfinished_Walks(t *testing.T) {
 	fold(t, l, slice(tr, 1, false, delivery("m", events.OutcomeDelivered, 1)))
 	unfinished()
 }
+
+func TestRanOut(t *testing.T) {
+	notifications := func(org string) (list []events.Trigger) {
+		for i := range maxEnded + 1 {
+			n := events.NewChangeTrigger(org, events.Change{ObjectType: storage.OpenADREvent, Operation: "UPDATE", ObjectID: "o"}, 1, 1, events.Trigger{}, noon)
+			n.ID = fmt.Sprintf("trg_n%03d", i)
+			list = append(list, n)
+		}
+		return list
+	}
+	now := noon.Add(48 * time.Hour)
+	ended := func(org string) events.Trigger {
+		e := trigger(org, "trg_ended", time.Hour, 1)
+		e.Start, e.End = storage.Time{Time: noon}, storage.Time{Time: noon.Add(time.Hour)}
+		return e
+	}
+	inForce := func(org string) events.Trigger {
+		e := ended(org)
+		e.ID, e.CreatedAt, e.End = "trg_day", storage.Time{Time: noon}, storage.Time{Time: now.Add(time.Hour)}
+		return e
+	}
+	if got, err := newLedger(t).RanOut("none", now); got || err != nil {
+		t.Errorf("without a trigger: ran out: %v (%v)", got, err)
+	}
+	for _, test := range []struct {
+		org      string
+		triggers func(org string) []events.Trigger
+		want     bool
+	}{
+		{"notified", notifications, false},
+		{"ended", func(org string) []events.Trigger { return append([]events.Trigger{ended(org)}, notifications(org)...) }, true},
+		{"short", func(org string) []events.Trigger { return []events.Trigger{inForce(org), ended(org)} }, false},
+	} {
+		l := newLedger(t)
+		accept(t, l, test.triggers(test.org)...)
+		if got, err := l.RanOut(test.org, now); err != nil || got != test.want {
+			t.Errorf("%s: ran out: %v (%v), want %v", test.org, got, err, test.want)
+		}
+	}
+}

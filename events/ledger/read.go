@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -73,6 +74,36 @@ func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 		return nil
 	})
 	return list, err
+}
+
+// maxEnded is the number of ended triggers that RanOut reads.
+const maxEnded = 100
+
+// RanOut reports whether the windows of an organization's last price triggers have all
+// ended. It is false without any. A trigger with a short window does not end the signals of
+// an earlier one. Notifications have no signals.
+func (l *Ledger) RanOut(org string, now time.Time) (bool, error) {
+	ended := 0
+	err := l.file.View(func(tx *bbolt.Tx) error {
+		prefix := key(org, "")
+		c := tx.Bucket([]byte(triggersTable)).Cursor()
+		k, v := seekLast(c, prefix)
+		for ; bytes.HasPrefix(k, prefix) && ended < maxEnded; k, v = c.Prev() {
+			t, err := triggersTable.Decode(v)
+			switch {
+			case err != nil:
+				return err
+			case t.Trigger.ID == "" || t.Trigger.Change != nil:
+			case t.Trigger.End.After(now):
+				ended = 0
+				return nil
+			default:
+				ended++
+			}
+		}
+		return nil
+	})
+	return ended > 0, err
 }
 
 // seekLast moves to the last key in the prefix's range.

@@ -52,32 +52,11 @@ func (a *App) setStale(now time.Time) error {
 	return err
 }
 
-// recentTriggers is the number of triggers that ranOut reads if the window of the newest has
-// ended.
-const recentTriggers = 100
-
 // ranOut reports whether an organization's signals have run out although an endpoint
-// wants them. A trigger with a short window does not end the signals of an earlier one.
-// Notifications have no signals.
+// wants them.
 func (a *App) ranOut(v storage.View, org string, now time.Time) (stale bool, err error) {
-	triggered := false
-	for _, limit := range []int{1, recentTriggers} {
-		recent, err := a.ledger.Recent(org, limit)
-		if err != nil {
-			return false, err
-		}
-		for i := range recent {
-			if recent[i].Notification != nil {
-				continue
-			}
-			if recent[i].EndTime.After(now) {
-				return false, nil
-			}
-			triggered = true
-		}
-	}
-	if !triggered {
-		return false, nil
+	if ended, err := a.ledger.RanOut(org, now); err != nil || !ended {
+		return false, err
 	}
 	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
 	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err

@@ -114,7 +114,7 @@ spec:
     runAsGroup: 65532
     fsGroup: 65532
     seccompProfile: {type: RuntimeDefault}
-  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
+  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds | default 60 }}
   {{- with $values.priorityClassName }}
   priorityClassName: {{ . | quote }}
   {{- end }}

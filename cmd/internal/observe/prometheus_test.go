@@ -147,7 +147,13 @@ func (p *prometheus) get(ctx context.Context, path string) ([]byte, error) {
 // awaits waits until an expression has a value, and reports whether it does.
 func (p *prometheus) awaits(expr string) bool {
 	p.t.Helper()
-	return eventually(p.t, func() bool {
+	return p.awaitsFor(patience, expr)
+}
+
+// awaitsFor is awaits for another time.
+func (p *prometheus) awaitsFor(limit time.Duration, expr string) bool {
+	p.t.Helper()
+	return within(p.t, limit, func() bool {
 		found, err := p.query(expr)
 		if err != nil {
 			p.t.Fatal(err)
@@ -159,9 +165,15 @@ func (p *prometheus) awaits(expr string) bool {
 // eventually repeats a check until it succeeds or patience has passed.
 func eventually(t *testing.T, ask func() bool) bool {
 	t.Helper()
+	return within(t, patience, ask)
+}
+
+// within repeats a check until it succeeds or the limit has passed.
+func within(t *testing.T, limit time.Duration, ask func() bool) bool {
+	t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	for !ask() {
 		select {

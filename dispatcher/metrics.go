@@ -90,10 +90,8 @@ func (m *metrics) count(deliveries []events.Delivery) {
 	counts := map[events.Outcome]int{}
 	for i := range deliveries {
 		d := &deliveries[i]
-		if d.Outcome == events.OutcomeRetrying {
-			if last := d.Last(); !last.Counts() {
-				continue
-			}
+		if last := d.Last(); d.Outcome == events.OutcomeRetrying && !last.Counts() {
+			continue
 		}
 		counts[d.Outcome]++
 	}

@@ -38,10 +38,9 @@ func (c *Conn) DeleteFeedback(ctx context.Context, id string) error {
 	return err
 }
 
-// Feedback lists submissions in the order in which they were stored. Concurrent
-// submissions may be stored in another order than that of their identifiers. So the list
-// continues at the position of after, and compares identifiers only if that submission is
-// gone.
+// Feedback lists submissions in the order in which they were stored. The identifiers of
+// concurrent submissions may have another order. So the list continues at the position of
+// after, and compares identifiers only if that submission is gone.
 func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage.Feedback, error) {
 	list, next, gone := []storage.Feedback{}, uint64(1), false
 	if after != "" {

@@ -58,20 +58,11 @@ func (t *tally) progress() events.Progress {
 // Recent lists an organization's triggers, newest first, at most limit.
 func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	list := []events.Progress{}
-	err := l.file.View(func(tx *bbolt.Tx) error {
-		prefix := key(org, "")
-		c := tx.Bucket([]byte(triggersTable)).Cursor()
-		k, v := seekLast(c, prefix)
-		for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, v = c.Prev() {
-			t, err := triggersTable.Decode(v)
-			if err != nil {
-				return err
-			}
-			if t.Trigger.ID != "" {
-				list = append(list, t.progress())
-			}
+	err := l.eachNewest(org, func(t *tally) bool {
+		if len(list) < limit {
+			list = append(list, t.progress())
 		}
-		return nil
+		return len(list) < limit
 	})
 	return list, err
 }
@@ -83,27 +74,34 @@ const maxEnded = 100
 // ended. It is false without any. A trigger with a short window does not end the signals of
 // an earlier one. Notifications have no signals.
 func (l *Ledger) RanOut(org string, now time.Time) (bool, error) {
-	ended := 0
-	err := l.file.View(func(tx *bbolt.Tx) error {
+	ended, inForce := 0, false
+	err := l.eachNewest(org, func(t *tally) bool {
+		if t.Trigger.Change != nil {
+			return true
+		}
+		ended++
+		inForce = t.Trigger.End.After(now)
+		return !inForce && ended < maxEnded
+	})
+	return ended > 0 && !inForce, err
+}
+
+// eachNewest calls fn with an organization's triggers, newest first, until it returns false.
+func (l *Ledger) eachNewest(org string, fn func(*tally) bool) error {
+	return l.file.View(func(tx *bbolt.Tx) error {
 		prefix := key(org, "")
 		c := tx.Bucket([]byte(triggersTable)).Cursor()
-		k, v := seekLast(c, prefix)
-		for ; bytes.HasPrefix(k, prefix) && ended < maxEnded; k, v = c.Prev() {
+		for k, v := seekLast(c, prefix); bytes.HasPrefix(k, prefix); k, v = c.Prev() {
 			t, err := triggersTable.Decode(v)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case t.Trigger.ID == "" || t.Trigger.Change != nil:
-			case t.Trigger.End.After(now):
-				ended = 0
+			}
+			if t.Trigger.ID != "" && !fn(&t) {
 				return nil
-			default:
-				ended++
 			}
 		}
 		return nil
 	})
-	return ended > 0, err
 }
 
 // seekLast moves to the last key in the prefix's range.

@@ -127,8 +127,8 @@ func perYear(c pricing.Charge) bool {
 	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
 }
 
-// topUp adds the difference between minimum charges and the amounts due. The minimums are
-// those of each month's metered days. Yearly minimums apply to the sum of the months.
+// topUp adds the difference between minimum charges and the amounts due. minimums has the
+// charges for the metered days of each month. Yearly minimums apply to the sum of the months.
 func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
 	yearly, paid := 0.0, 0.0
 	for i, least := range minimums {

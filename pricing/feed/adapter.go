@@ -67,7 +67,7 @@ type Request struct {
 	versions []json.RawMessage
 	// descriptors are those of the program whose events the response has.
 	descriptors []openadrDescriptor
-	// spans are those of the pages before.
+	// spans has the prices of the earlier pages.
 	spans []span
 }
 

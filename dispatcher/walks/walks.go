@@ -85,6 +85,7 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 	if n := len(list); n > 0 && list[n-1].Sequence >= t.Sequence {
 		return // already known
 	}
+	list = ws.prune(t.OrganizationID)
 	if len(list) >= maxWalks {
 		delete(ws.positions, list[0].ID)
 		list = slices.Delete(list, 0, 1)
@@ -92,9 +93,6 @@ func (ws *Tracker) Accepted(t events.Trigger) {
 	}
 	ws.byOrg[t.OrganizationID] = append(list, t)
 	ws.known++
-	if p, ok := ws.positions[t.ID]; ok && p.latest == allSlices {
-		ws.prune(&t)
-	}
 }
 
 // Reached records the position of a walk. Positions may arrive in any order.
@@ -120,18 +118,26 @@ func (ws *Tracker) Advance(p events.WalkPosition) bool {
 	if len(ws.positions) > ws.known+sparePositions {
 		ws.dropUnknown()
 	}
-	list := ws.byOrg[p.OrganizationID]
-	if i := slices.IndexFunc(list, func(t events.Trigger) bool { return t.ID == p.TriggerID }); p.Last && i >= 0 {
-		ws.prune(&list[i])
-	}
 	return true
 }
 
-// prune drops the triggers that by supersedes. The walk of by has reached every slice. So
-// by also supersedes every signal of an open window that a dropped trigger supersedes.
-func (ws *Tracker) prune(by *events.Trigger) {
-	newest := *by
-	ws.drop(newest.OrganizationID, func(t *events.Trigger) bool { return newest.Supersedes(t, newest.CreatedAt.Time) })
+// prune drops the triggers of an organization that a newer trigger supersedes, and returns
+// the others. The newer walk reached its last slice at least Lead ago. So the newer trigger
+// also supersedes every signal of an open window that a dropped trigger supersedes.
+func (ws *Tracker) prune(org string) []events.Trigger {
+	now := time.Now()
+	var completed []events.Trigger
+	for _, t := range ws.byOrg[org] {
+		if p, ok := ws.positions[t.ID]; ok && p.reached(now) == allSlices {
+			completed = append(completed, t)
+		}
+	}
+	if len(completed) > 0 {
+		ws.drop(org, func(t *events.Trigger) bool {
+			return slices.ContainsFunc(completed, func(newer events.Trigger) bool { return newer.Supersedes(t, newer.CreatedAt.Time) })
+		})
+	}
+	return ws.byOrg[org]
 }
 
 // sweep drops the triggers of all organizations that are older than any retry and whose

@@ -2,6 +2,7 @@ package walks
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,40 +94,54 @@ func TestTracker_LeadOfEachSlice(t *testing.T) {
 	})
 }
 
-// Pruning changes no check of an open window. The pruned triggers are themselves
-// superseded by a completed walk.
+// Pruning changes no check of an open window, at any time. The pruned triggers are
+// themselves superseded by a completed walk.
 func TestTracker_Prune(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		synctestOf(t, func() {
-			ws := NewTracker()
-			var all []events.Trigger
-			last := map[string]int{}
-			n := rapid.IntRange(1, 30).Draw(rt, "triggers")
-			for i := range n {
-				tr := newTrigger(uint64(i+1), rapid.IntRange(-2, 2).Draw(rt, "from"), rapid.IntRange(3, 8).Draw(rt, "hours"),
-					rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b"}), 0, 2, rapid.ID[string]).Draw(rt, "plans")...)
-				all = append(all, tr)
-				ws.Accepted(tr)
-				if rapid.Bool().Draw(rt, "walks") {
-					walker := all[rapid.IntRange(0, i).Draw(rt, "walker")]
-					slice := rapid.IntRange(0, 3).Draw(rt, "slice")
-					ws.Reached(at(walker, slice, slice == 3))
-					last[walker.ID] = max(last[walker.ID], slice+1)
-				}
-			}
-			<-time.After(Lead)
-			o := Place{&all[rapid.IntRange(0, n-1).Draw(rt, "older")], rapid.IntRange(0, 3).Draw(rt, "at"), rapid.Bool().Draw(rt, "late")}
-			plan := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "plan")
-			want := false
-			for i := range all {
-				newer := &all[i]
-				want = want || newer.Covers(o.Trigger, noon) && newer.Selects(plan) && (o.Late || last[newer.ID] > o.Slice)
-			}
-			if got := ws.SupersededBy(o, plan, noon) != ""; got != want {
-				rt.Fatalf("superseded is %v, want %v; %d of %d triggers remain", got, want, len(ws.byOrg["org"]), n)
-			}
-		})
+		wrong := ""
+		synctestOf(t, func() { wrong = prunes(rt) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
 	})
+}
+
+// prunes accepts random triggers, whose walks move on, and checks every slice after each.
+func prunes(rt *rapid.T) (wrong string) {
+	ws := NewTracker()
+	var all []events.Trigger
+	ripe, fresh := map[string]int{}, map[string]int{} // slices that a walk reached, at least Lead ago and since
+	for i := range rapid.IntRange(1, 30).Draw(rt, "triggers") {
+		tr := newTrigger(uint64(i+1), rapid.IntRange(-2, 2).Draw(rt, "from"), rapid.IntRange(3, 8).Draw(rt, "hours"),
+			rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b"}), 0, 2, rapid.ID[string]).Draw(rt, "plans")...)
+		all = append(all, tr)
+		ws.Accepted(tr)
+		if rapid.Bool().Draw(rt, "walks") {
+			walker := all[rapid.IntRange(0, i).Draw(rt, "walker")]
+			slice := rapid.IntRange(0, 3).Draw(rt, "slice")
+			ws.Reached(at(walker, slice, slice == 3))
+			fresh[walker.ID] = max(fresh[walker.ID], slice+1)
+		}
+		if rapid.Bool().Draw(rt, "waits") {
+			<-time.After(2 * Lead)
+			for id, slice := range fresh {
+				ripe[id] = max(ripe[id], slice)
+			}
+			clear(fresh)
+		}
+		plan, late := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "plan"), rapid.Bool().Draw(rt, "late")
+		for at := range 4 * len(all) {
+			o := Place{&all[at/4], at % 4, late}
+			want := slices.ContainsFunc(all, func(newer events.Trigger) bool {
+				return newer.Covers(o.Trigger, noon) && newer.Selects(plan) && (late || ripe[newer.ID] > o.Slice)
+			})
+			if got := ws.SupersededBy(o, plan, noon) != ""; got != want {
+				return fmt.Sprintf("slice %d of %s is superseded: %v, want %v; %d of %d triggers remain",
+					o.Slice, o.Trigger.ID, got, want, len(ws.byOrg["org"]), len(all))
+			}
+		}
+	}
+	return ""
 }
 
 // synctestOf runs a test in a synctest bubble.

@@ -70,15 +70,21 @@ export async function expected(client) {
     client.call("/v1/webhook/price_signal/trigger/list", { limit: 100 }),
     client.call("/v1/webhook/endpoints/list", { limit: 100 }),
   ]);
-  const enabled = endpoints.data.filter((e) => e.enabled).length;
-  if (enabled === 0) return "nothing: no endpoint is enabled";
+  const receiving = endpoints.data.filter(getsSignals);
+  if (receiving.length === 0) return "nothing: no enabled endpoint gets price signals";
   // A trigger of some rate plans counts only their homes, and a notification counts subscriptions.
   let [homes, roughly] = [triggers.data?.find((t) => !t.ratePlanIds && !t.notification)?.homes, "about"];
   if (homes === undefined) {
     const { data, next } = await client.call("/v1/homes/list", { limit: 1000 });
     [homes, roughly] = [data.length, next ? "at least" : "about"];
   }
-  return `${roughly} ${plural(homes * enabled, "webhook")}: ${plural(homes, "home")} to ${plural(enabled, "enabled endpoint")}`;
+  if (receiving.some((e) => e.homeIds.length + e.ratePlanIds.length > 0)) roughly = "at most";
+  return `${roughly} ${plural(homes * receiving.length, "webhook")}: ${plural(homes, "home")} to ${plural(receiving.length, "enabled endpoint")}`;
+}
+
+function getsSignals({ enabled, eventTypes, format }) {
+  return enabled && (eventTypes.length === 0 || eventTypes.includes("price_signal.updated")
+    || format === "openadr3" && eventTypes.includes("openadr.event.updated"));
 }
 
 function listPart(session, signal) {

@@ -36,13 +36,18 @@ test("the expected webhooks are those of the newest trigger of all homes", async
     { homes: 1, notification: { objectType: "EVENT", operation: "UPDATE", objectId: "e" } },
     { homes: 2, ratePlanIds: ["plan_1"], scheduleId: "sch_1" },
   ];
-  const words = (triggers) => expected(clientOf({
+  const all = { enabled: true, eventTypes: [], format: "signal", homeIds: [], ratePlanIds: [] };
+  const plain = [all, { ...all, enabled: false }, { ...all, eventTypes: ["endpoint.disabled", "price_signal.updated"] }, { ...all, eventTypes: ["flex_alert"] }];
+  const words = (triggers, endpoints = plain) => expected(clientOf({
     "/v1/webhook/price_signal/trigger/list": ({ limit }) => ({ data: triggers.slice(0, limit) }),
-    "/v1/webhook/endpoints/list": { data: [{ enabled: true }, { enabled: false }, { enabled: true }], next: null },
+    "/v1/webhook/endpoints/list": { data: endpoints, next: null },
     "/v1/homes/list": { data: Array(4), next: "home_4" },
   }));
   equal(await words([...some, { homes: 130 }, { homes: 120 }]), "about 260 webhooks: 130 homes to 2 enabled endpoints");
   equal(await words(some), "at least 8 webhooks: 4 homes to 2 enabled endpoints");
+  const openadr = { ...all, eventTypes: ["openadr.event.updated"], format: "openadr3" };
+  equal(await words([{ homes: 130 }], [openadr, { ...all, ratePlanIds: ["plan_1"] }]), "at most 260 webhooks: 130 homes to 2 enabled endpoints");
+  equal(await words([{ homes: 130 }], [{ ...openadr, format: "signal" }]), "nothing: no enabled endpoint gets price signals");
 });
 
 test("an endpoint gets all events only if all are checked", async () => {

@@ -99,7 +99,14 @@ func publicOnly(url string) error {
 	return nil
 }
 
+// newEnv returns the environment of a test that runs beside others.
 func newEnv(t *testing.T, options rest.Options) *env {
+	t.Helper()
+	t.Parallel()
+	return startEnv(t, options)
+}
+
+func startEnv(t *testing.T, options rest.Options) *env {
 	t.Helper()
 	e := &env{t: t, tasks: &waitingTasks{}, now: start, registry: prometheus.NewRegistry(), log: &syncBuffer{}}
 	log := slog.New(slog.NewJSONHandler(e.log, nil))

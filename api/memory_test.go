@@ -42,7 +42,7 @@ func grown(t *testing.T, before, most float64) {
 
 // memoryServer serves one home with the default limits on memory, and returns a key.
 func memoryServer(t *testing.T, wrap func(net.Listener) net.Listener) (e *env, address, key string) {
-	e = newEnv(t, rest.Options{})
+	e = startEnv(t, rest.Options{})
 	key, _ = e.twoTenants()
 	deps := e.deps
 	deps.Registerer, deps.Pricer = nil, signals.NewPricer(1024)

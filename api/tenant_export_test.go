@@ -67,7 +67,7 @@ func TestExport_RoundTrip(t *testing.T) {
 	if again["unchanged"] != float64(len(want)) {
 		t.Errorf("imported into the same server: %v", again)
 	}
-	other := newEnv(t, rest.Options{})
+	other := startEnv(t, rest.Options{})
 	other.load(want...)
 	if got := other.exported("acme", "1000"); !slices.Equal(got, want) {
 		t.Errorf("another server exports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -89,7 +89,7 @@ func TestExport_Secrets(t *testing.T) {
 	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 2.0 {
 		t.Errorf("imported into the same server: %v", again)
 	}
-	other := newEnv(t, rest.Options{})
+	other := startEnv(t, rest.Options{})
 	if got := other.importLines(strings.Join(lines, "\n")).ok(t); got["created"] != 1.0 || got["failed"] != 1.0 {
 		t.Errorf("imported into another server: %v", got)
 	}

@@ -31,6 +31,7 @@ func freeAddress(t *testing.T) string {
 // TestChannels_Restart disables the only endpoint of an organization while the SMTP server
 // is down, and restarts Gridhook. The email arrives once the SMTP server is up.
 func TestChannels_Restart(t *testing.T) {
+	t.Parallel()
 	smtp, data := freeAddress(t), t.TempDir()
 	run := func(do func(a *app.App)) {
 		t.Helper()

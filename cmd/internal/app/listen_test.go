@@ -16,9 +16,11 @@ import (
 
 func start(t *testing.T) *app.App { return startWith(t, func(*app.Options) {}) }
 
-// startWith starts everything in one process, with the test's options.
+// startWith starts everything in one process, with the test's options. The test runs
+// beside others.
 func startWith(t *testing.T, change func(*app.Options)) *app.App {
 	t.Helper()
+	t.Parallel()
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	change(&o)
 	a, err := app.Start(t.Context(), o)

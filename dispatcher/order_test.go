@@ -128,3 +128,27 @@ func TestSupersede_OvertakenWalk(t *testing.T) {
 		w.wants(second, outcomes{events.OutcomeDelivered: homes})
 	})
 }
+
+// A worker that starts after a newer walk passed a waiting slice sends none of its signals,
+// although the worker learns of that walk only at its start.
+func TestSupersede_OvertakenBeforeStart(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		older := w.trigger(24)
+		w.bus.mu.Lock()
+		w.bus.triggers = nil // its walk has begun
+		w.bus.mu.Unlock()
+		newer := w.trigger(24)
+		n := w.worker()
+		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
+		n.stop()
+		<-time.After(time.Minute)
+		if err := n.conn.PutSlice(t.Context(), events.Slice{Trigger: older, Sequence: older.Sequence}); err != nil {
+			t.Fatal(err)
+		}
+		w.worker()
+		w.wants(older, outcomes{events.OutcomeSuperseded: homes})
+	})
+}

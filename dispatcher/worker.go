@@ -198,7 +198,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	followers, failed := errgroup.WithContext(following)
 	current := make(chan struct{})
 	followers.Go(func() error {
-		return w.Bus.FollowWalks(failed, w.Now().Add(-events.LongestRetry), w.walks, func() { close(current) })
+		return w.Bus.FollowWalks(failed, w.Now().Add(-events.LongestRetry), w.walks, func() {
+			w.walks.CaughtUp()
+			close(current)
+		})
 	})
 	followers.Go(func() error {
 		return periodic.Run(failed, sweepEvery, w.Log, "drop deleted endpoints", w.sweep)

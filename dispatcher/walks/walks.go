@@ -121,6 +121,17 @@ func (ws *Tracker) Advance(p events.WalkPosition) bool {
 	return true
 }
 
+// CaughtUp makes the positions read so far count at once. A worker calls it when it has read
+// every position that existed at its start. Those walks have had their lead.
+func (ws *Tracker) CaughtUp() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for id, p := range ws.positions {
+		p.latestSince = time.Time{}
+		ws.positions[id] = p
+	}
+}
+
 // prune drops the triggers of an organization that a newer trigger supersedes, and returns
 // the others. The newer walk reached its last slice at least Lead ago. So the newer trigger
 // also supersedes every signal of an open window that a dropped trigger supersedes.

@@ -121,7 +121,7 @@ const startTimeout = 5 * time.Minute
 // start, Start stops the earlier parts.
 func Start(ctx context.Context, o Options) (*App, error) {
 	a := &App{Options: o, Registry: prometheus.NewRegistry(), delivery: deliveryOptions(&o.Config)}
-	a.guard = &guard{app: a, pause: firstBackoff}
+	a.guard = &guard{app: a}
 	a.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.running, a.failed = errgroup.WithContext(context.Background())
 	if err := a.startParts(ctx, a.trustAuthorities, a.lockData, a.startTelemetry, a.prepareStore); err != nil {

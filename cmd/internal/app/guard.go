@@ -45,11 +45,33 @@ type guard struct {
 	// while there is no such fault.
 	full, stuck, damage atomic.Pointer[string]
 
-	restartAfter time.Time
-	pause        time.Duration
-
+	backoff             restartBackoff
 	restarts, recreated prometheus.Counter
 }
+
+// restartBackoff decides when the embedded server may be restarted again. The zero value
+// allows it at once.
+type restartBackoff struct {
+	last  time.Time     // of the restarts
+	delay time.Duration // after last
+}
+
+func (b *restartBackoff) over(now time.Time) bool { return !now.Before(b.last.Add(b.delay)) }
+
+// restarted doubles the delay, because the last restart did not help.
+func (b *restartBackoff) restarted(now time.Time) {
+	b.last, b.delay = now, min(max(firstBackoff, 2*b.delay), maxBackoff)
+}
+
+// healthy resets the delay if the server has stored for that long.
+func (b *restartBackoff) healthy(now time.Time) {
+	if b.over(now) {
+		b.delay = 0
+	}
+}
+
+// diskFull shortens the delay. The last restart did help, if the disk is full again.
+func (b *restartBackoff) diskFull() { b.delay = min(b.delay, firstBackoff) }
 
 func (a *App) startGuard(ctx context.Context) error {
 	g := a.guard
@@ -113,14 +135,14 @@ func (g *guard) revive(now time.Time) {
 	}
 	why, before := g.server.Healthy(), g.stuck.Load()
 	g.note(&g.stuck, sentence(why), "embedded NATS stopped storing")
-	if why == nil {
-		if now.After(g.restartAfter) {
-			g.pause = firstBackoff
-		}
+	switch {
+	case g.full.Load() != nil:
+		g.backoff.diskFull()
 		return
-	}
-	// A restart interrupts every client, so the fault must show in two inspections.
-	if before == nil || g.full.Load() != nil || now.Before(g.restartAfter) {
+	case why == nil:
+		g.backoff.healthy(now)
+		return
+	case before == nil || !g.backoff.over(now): // a restart interrupts every client, so the fault must show in two inspections
 		return
 	}
 	g.app.Log.Warn("restarting the embedded NATS")
@@ -128,8 +150,7 @@ func (g *guard) revive(now time.Time) {
 	if err := g.server.Restart(30 * time.Second); err != nil {
 		g.app.Log.Error("embedded NATS not restarted, retrying", "error", err)
 	}
-	g.restartAfter = time.Now().Add(g.pause)
-	g.pause = min(2*g.pause, maxBackoff)
+	g.backoff.restarted(time.Now())
 }
 
 // inspect looks for damaged streams and updates the process's health.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -35,5 +36,31 @@ func TestRetryUnavailable_UntilResponse(t *testing.T) {
 				t.Errorf("%s: %v after %d attempts, want %v after %d", name, err, asked, c.want, c.asked)
 			}
 		})
+	}
+}
+
+// The embedded server is restarted less and less often while that does not help. A disk that
+// is full again does not delay the restart after it.
+func TestRestartBackoff(t *testing.T) {
+	now := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	var b restartBackoff
+	restarts := func(want ...time.Duration) {
+		t.Helper()
+		for _, wait := range want {
+			if wait > 0 && b.over(now.Add(wait-1)) || !b.over(now.Add(wait)) {
+				t.Fatalf("delay is %s, want %s", b.delay, wait)
+			}
+			now = now.Add(wait)
+			b.restarted(now)
+		}
+	}
+	restarts(0, 5*time.Second, 10*time.Second, 20*time.Second, 40*time.Second, time.Minute, time.Minute)
+	b.healthy(now.Add(59 * time.Second))
+	restarts(time.Minute)
+	b.healthy(now.Add(time.Minute))
+	restarts(0, 5*time.Second, 10*time.Second)
+	for range 5 {
+		b.diskFull()
+		restarts(5 * time.Second)
 	}
 }

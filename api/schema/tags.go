@@ -87,7 +87,11 @@ func Requires(t reflect.Type) bool { return len(requiredOf(t)) > 0 }
 
 // field describes a field by its type and its tags.
 func (t *Types) field(f field, d Direction) *Schema {
-	s := t.schema(f.Type, d)
+	of, tag := f.Type, f.Tag.Get("nullable")
+	if tag == "false" && d == Request && of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	s := t.schema(of, d)
 	if s.kind == "array" {
 		bounds(s.Items, f.Tag, "items")
 	}
@@ -95,11 +99,7 @@ func (t *Types) field(f field, d Direction) *Schema {
 		bounds(values, f.Tag, "items")
 	}
 	bounds(s, f.Tag, "")
-	switch tag := f.Tag.Get("nullable"); {
-	case tag == "false" && s.nullable && d == Request:
-		s = t.schema(f.Type.Elem(), d)
-		bounds(s, f.Tag, "")
-	case tag == "true", d == Request && f.Type == timeType && tag != "false":
+	if tag == "true" || d == Request && f.Type == timeType && tag != "false" {
 		s = nullable(s)
 	}
 	s.ReadOnly = f.Tag.Get("readOnly") == "true"

@@ -22,3 +22,15 @@ func TestDecode_TimestampYears(t *testing.T) {
 		}
 	}
 }
+
+// The bounds of elements hold in the arrays of updates, too, which are pointers.
+func TestDecode_ElementsOfOptionalArray(t *testing.T) {
+	for text, valid := range map[string]bool{`{}`: true, `{"ids":[]}`: true, `{"ids":["a"]}`: true, `{"ids":["a/b"]}`: false, `{"ids":null}`: false} {
+		var in struct {
+			IDs *[]string `json:"ids,omitempty" itemsPattern:"id" nullable:"false"`
+		}
+		if wrong := decode([]byte(text), &in, "body", maxDepth); valid != (len(wrong) == 0) {
+			t.Errorf("%s: %v", text, wrong)
+		}
+	}
+}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +21,6 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 				bodyFlag{name: "since", field: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
 				bodyFlag{name: "until", field: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
 				bodyFlag{name: "limit", field: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"}),
-			prepare: knownOutcome,
 		}),
 		r.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
@@ -56,21 +53,8 @@ func deliveryFlags() []bodyFlag {
 		{name: "trigger", field: "triggerId", value: "", help: "`trigger` of the deliveries (default all)"},
 		{name: "home", field: "homeId", value: "", help: "`home` of the deliveries (default all)"},
 		{name: "endpoint", field: "endpointId", value: "", help: "`endpoint` of the deliveries (default all)"},
-		{name: "outcome", field: "outcome", value: "", help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
+		{name: "outcome", field: "outcome", value: enum(""), help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
 	}
-}
-
-// knownOutcome accepts an outcome in upper or lower case.
-func knownOutcome(_ *cobra.Command, _ []string, body fields) error {
-	text, given := body["outcome"].(string)
-	outcome := events.Outcome(strings.ToUpper(text))
-	if given && !slices.Contains(events.Outcomes(), outcome) {
-		return usagef("--outcome must be one of %v, not %q", events.Outcomes(), text)
-	}
-	if given {
-		body["outcome"] = outcome
-	}
-	return nil
 }
 
 // showAttempts prints the attempts of a delivery and the last response's body.

@@ -30,7 +30,6 @@ func TestUsage_Errors(t *testing.T) {
 		{"trigger --org acme --start 1h", `give both --start and --end, or neither for the next 24 hours; see "gridhook trigger --help"`},
 		{"trigger --org acme --start tomorrow --end 1h", `--start must be a time such as 2026-07-01T00:00:00Z, or a duration such as 24h, not "tomorrow"; see "gridhook trigger --help"`},
 		{"key create --org acme --expires never", `--expires must be a time such as`},
-		{"delivery list --org acme --trigger t --outcome LOST", `--outcome must be one of [DELIVERED RETRYING FAILED`},
 		{"endpoint update ep_1 --org acme", `name at least one change with a flag; see "gridhook endpoint update --help"`},
 		{"endpoint create --org acme --url u --header x", `--header must be "Name: value", not "x"`},
 		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},

@@ -31,7 +31,7 @@ func newLogsTail(g *globals) *cobra.Command {
 	var since time.Duration
 	r := deliveries(g)
 	cmd := r.run(operation{
-		use: "tail", short: "Print deliveries as they happen, until Ctrl-C", flags: deliveryFlags(), prepare: knownOutcome,
+		use: "tail", short: "Print deliveries as they happen, until Ctrl-C", flags: deliveryFlags(),
 		example: `  gridhook logs tail --org acme
   gridhook logs tail --org acme --outcome failed --since 1h
   gridhook logs tail --org acme --endpoint ep_01JZ0000000000000000000000 --json`,

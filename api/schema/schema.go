@@ -103,10 +103,11 @@ const (
 type Types struct {
 	// Names has the names of components whose names differ from their types. Enums has
 	// the values of string types with few values. Formats has the formats of types that
-	// are encoded as strings.
+	// are encoded as strings. Unions has the types that the values of an interface have.
 	Names   map[reflect.Type]string
 	Enums   map[reflect.Type][]string
 	Formats map[reflect.Type]string
+	Unions  map[reflect.Type][]reflect.Type
 	// Open allows unknown fields in requests.
 	Open bool
 
@@ -171,7 +172,11 @@ func (t *Types) schema(of reflect.Type, d Direction) *Schema {
 	}
 	switch of.Kind() {
 	case reflect.Interface:
-		return &Schema{} // any value is valid
+		s := &Schema{} // without a union any value is valid
+		for _, one := range t.Unions[of] {
+			s.AnyOf = append(s.AnyOf, t.schema(one, d))
+		}
+		return s
 	case reflect.Pointer:
 		return nullable(t.schema(of.Elem(), d))
 	case reflect.String:

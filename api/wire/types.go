@@ -17,7 +17,12 @@ import (
 
 // NewTypes returns a new description of the interface's types.
 func NewTypes() *schema.Types {
-	return &schema.Types{Names: names, Enums: enums, Formats: map[reflect.Type]string{reflect.TypeFor[pricing.Date](): "date"}}
+	return &schema.Types{
+		Names: names, Enums: enums, Formats: map[reflect.Type]string{reflect.TypeFor[pricing.Date](): "date"},
+		Unions: map[reflect.Type][]reflect.Type{
+			reflect.TypeFor[BatchData](): {reflect.TypeFor[SignalData](), reflect.TypeFor[OpenADRSignalData](), reflect.TypeFor[ThinData]()},
+		},
+	}
 }
 
 // names has the components whose names differ from their types.

@@ -36,9 +36,13 @@ type (
 	}
 	// BatchItem is the event of one home.
 	BatchItem struct {
-		WebhookID string `json:"webhookId" doc:"The webhook-id of the event, the same on every attempt."`
-		SignalEvent
+		WebhookID string       `json:"webhookId" doc:"The webhook-id of the event, the same on every attempt."`
+		Type      string       `json:"type" enum:"price_signal.updated,openadr.event.updated,price_signal.changed" doc:"Depends on the endpoint's format."`
+		Timestamp storage.Time `json:"timestamp" doc:"When the trigger was accepted."`
+		Data      BatchData    `json:"data"`
 	}
+	// BatchData is a SignalData, an OpenADRSignalData or a ThinData, as the type says.
+	BatchData any
 	// OpenADRSignalEvent is a SignalEvent for an endpoint whose format is openadr3.
 	OpenADRSignalEvent struct {
 		Type      string            `json:"type"`

@@ -3,6 +3,7 @@ package promise
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -15,16 +16,20 @@ import (
 type notification struct {
 	id, body string
 	Type     string
-	Data     struct {
-		TriggerID, EndpointID, Reason, Status string
-		Outcomes                              map[string]int
-	}
+	Data     json.RawMessage
 }
 
-// listener is an endpoint for other events than signals. It responds with status.
+// notice is the data of a notification that a trigger or an endpoint ended.
+type notice struct {
+	TriggerID, EndpointID, Reason, Status string
+	Outcomes                              map[string]int
+}
+
+// listener is an endpoint that stores every event. It responds with status.
 type listener struct {
-	t      *testing.T
-	verify *standardwebhooks.Webhook
+	t        *testing.T
+	endpoint string
+	verify   *standardwebhooks.Webhook
 
 	mu      sync.Mutex
 	status  int
@@ -32,14 +37,16 @@ type listener struct {
 	got     []notification
 }
 
-func (p *partner) listener(status int, types ...string) *listener {
+// listener creates an endpoint with options.
+func (p *partner) listener(status int, options map[string]any) *listener {
 	p.t.Helper()
 	l := &listener{t: p.t, status: status}
 	server := httptest.NewServer(l)
 	p.t.Cleanup(server.Close)
-	made := decode[struct{ Secret string }](p.t, string(p.call("/v1/webhook/endpoints/create", map[string]any{
-		"url": server.URL, "eventTypes": types, "retryPolicy": map[string]any{"initialSeconds": 1, "multiplier": 1, "maxSeconds": 1},
-	})))
+	in := map[string]any{"url": server.URL, "retryPolicy": map[string]any{"initialSeconds": 1, "multiplier": 1, "maxSeconds": 1}}
+	maps.Copy(in, options)
+	made := decode[struct{ ID, Secret string }](p.t, string(p.call("/v1/webhook/endpoints/create", in)))
+	l.endpoint = made.ID
 	var err error
 	if l.verify, err = standardwebhooks.NewWebhook(made.Secret); err != nil {
 		p.t.Fatal(err)
@@ -90,7 +97,7 @@ func TestNotice_Killed(t *testing.T) {
 	gone := newReceiver(t)
 	gone.answer = func(string, string, int) int { return http.StatusGone }
 	acme.register(gone, nil)
-	l := acme.listener(http.StatusServiceUnavailable, "price_signal.trigger.completed", "endpoint.disabled")
+	l := acme.listener(http.StatusServiceUnavailable, map[string]any{"eventTypes": []string{"price_signal.trigger.completed", "endpoint.disabled"}})
 	trigger := acme.trigger()
 	acme.completed(trigger)
 	p.await("the first attempt to tell", func() bool { refused, _ := l.counts(); return refused >= 2 })
@@ -110,11 +117,11 @@ func TestNotice_Killed(t *testing.T) {
 		return len(byType) == 2
 	})
 	// A slice after the disabling has no endpoint.
-	end := byType["price_signal.trigger.completed"].Data
+	end := decode[notice](t, string(byType["price_signal.trigger.completed"].Data))
 	if failed, without := end.Outcomes["FAILED"], end.Outcomes["NO_ENDPOINT"]; end.TriggerID != trigger || end.Status != "COMPLETED" || failed == 0 || failed+without != homes {
 		t.Errorf("the completion event is %+v", end)
 	}
-	if d := byType["endpoint.disabled"].Data; d.EndpointID == "" || d.Reason != "GONE" {
+	if d := decode[notice](t, string(byType["endpoint.disabled"].Data)); d.EndpointID == "" || d.Reason != "GONE" {
 		t.Errorf("the disabled event is %+v", d)
 	}
 }

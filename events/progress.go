@@ -26,7 +26,7 @@ type Progress struct {
 	EndTime        storage.Time    `json:"endTime" example:"2026-07-02T12:00:00.000Z"`
 	RatePlanIDs    []string        `json:"ratePlanIds,omitempty" doc:"The rate plans whose homes are triggered. Absent if all homes are triggered." example:"[\"plan_1\"]"`
 	Homes          int             `json:"homes" doc:"The number of homes when the trigger was accepted." example:"250000"`
-	Walked         int             `json:"walked" doc:"The number of homes that the walk has reached." example:"250000"`
+	Walked         int             `json:"walked" doc:"The number of homes that the walk has reached. At the end it differs from homes if homes were created again or changed their rate plan meanwhile." example:"250000"`
 	Outcomes       map[Outcome]int `json:"outcomes" doc:"The number of deliveries by outcome. Each home and endpoint has one delivery." example:"{\"DELIVERED\":249990,\"RETRYING\":10}"`
 	CreatedAt      storage.Time    `json:"createdAt"`
 	CompletedAt    storage.Time    `json:"completedAt" nullable:"true" example:"null"`

@@ -75,6 +75,7 @@ func (p *tab) createEndpoint(w *world) string {
 	p.enter("URL", "nowhere")
 	p.enter("First delay (seconds)", "0")
 	p.click("button", "Create endpoint")
+	p.shows(".problem", "Correct the marked fields.")
 	p.sees(".field-error", "URL must be an absolute URL such as https://example.com/hooks.")
 	p.sees(".field-error", "First delay (seconds) must be from 1 to 3600.")
 	if got := p.focused(); !strings.HasPrefix(got, "input") {

@@ -69,8 +69,9 @@ export function form({ submit, action, fields, label = action, extra = [] }) {
       try {
         await submit();
       } catch (error) {
-        const rest = error.fields?.filter((f) => !placed(f));
-        if (rest) error.fields = rest;
+        const named = error.fields ?? [];
+        error.fields = named.filter((f) => !placed(f));
+        if (error.fields.length < named.length) error.recovery = "Correct the marked fields.";
         problem.show(error);
         (element.querySelector("[aria-invalid]") ?? press).focus();
       }

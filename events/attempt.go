@@ -45,7 +45,7 @@ type Timing struct {
 
 // Attempt is one request of a delivery, or its end without a request.
 type Attempt struct {
-	Number       int          `json:"attempt" doc:"The number of the request, from 1. A manual retry starts again at 1. A request that a stopping worker canceled does not count." example:"2"`
+	Number       int          `json:"attempt" doc:"The number of the request, from 1. A manual retry starts again at 1. A request that a stopping worker canceled does not count. An outcome without a request, such as SUPERSEDED, has the number of requests so far." example:"2"`
 	Outcome      Outcome      `json:"outcome" doc:"The outcome of the delivery after the attempt." example:"RETRYING"`
 	At           storage.Time `json:"at"`
 	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id of the request of a batch. Absent if the message had its own request." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
@@ -76,5 +76,5 @@ func (a *Attempt) Counts() bool { return a.Tried() && a.ErrorClass != ErrorStopp
 // DeliveryLog is a delivery with all its attempts, oldest first.
 type DeliveryLog struct {
 	Delivery
-	Attempts []Attempt `json:"attempts" doc:"The attempts, oldest first."`
+	Attempts []Attempt `json:"attempts" doc:"The attempts and the outcomes without a request, oldest first."`
 }

@@ -46,7 +46,7 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 	if err != nil {
 		return bill.Bill{}, billError(err)
 	}
-	return *made, nil
+	return *made.Rounded(), nil
 }
 
 // billed reads a home's data for its bill. If in has no tariff, billed sets

@@ -56,7 +56,7 @@ func TestBill(t *testing.T) {
 		"net metering, settled at a price": {`{"loadKwh":` + series(744, -1) + `,"stepMinutes":60,"start":"2026-07-01","metering":"NET_METERING","surplusRate":0.03}`, 10 - 22.32, 1},
 	} {
 		got := e.ask(key, billPath, tt.body).ok(t)
-		if months := got["months"].([]any); math.Abs(got["total"].(float64)-tt.total) > 0.5 || len(months) != tt.months || got["currency"] != "USD" {
+		if months := got["months"].([]any); math.Abs(got["total"].(float64)-tt.total) > 0.0601 || len(months) != tt.months || got["currency"] != "USD" {
 			t.Errorf("%s: $ %v in %d months, want %v in %d", name, got["total"], len(months), tt.total, tt.months)
 		}
 	}

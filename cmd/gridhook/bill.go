@@ -102,7 +102,11 @@ func (f *billFlags) bill(ctx context.Context, g *globals, args []string, request
 	if err != nil {
 		return nil, err
 	}
-	return bill.ForHome(home, rate, request)
+	made, err := bill.ForHome(home, rate, request)
+	if err != nil {
+		return nil, err
+	}
+	return made.Rounded(), nil
 }
 
 // ofHome returns the bill of a home on the server.

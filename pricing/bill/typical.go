@@ -133,7 +133,11 @@ func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
 	load := make([]float64, climate.Hours)
 	for i := range load {
 		at := start.Add(time.Duration(i) * time.Hour)
-		load[i] = kwh * shape.Power(int(at.Month())-1, float64(at.Hour())+0.5)
+		load[i] = shape.Power(int(at.Month())-1, float64(at.Hour())+0.5)
+	}
+	perPower := kwh / sumOf(load) // the shape's year is 1 kWh only up to the rounding of its table
+	for i := range load {
+		load[i] *= perPower
 	}
 	return load, nil
 }

@@ -244,10 +244,16 @@ func TestErasure_Interrupted(t *testing.T) {
 	}
 	must(t, late.Close())
 
-	receipt, err := f.store.EraseOrganization(within(t), zebra)
-	must(t, err)
-	if n := receipt.Records[storage.KindHome]; !receipt.Complete || n == 0 || n >= homes {
-		t.Errorf("the receipt of the repeated deletion is %+v", receipt)
+	var receipt storage.Erasure
+	n := 0
+	for !receipt.Complete { // a slow machine needs several calls
+		var err error
+		receipt, err = f.store.EraseOrganization(within(t), zebra)
+		must(t, err)
+		n += receipt.Records[storage.KindHome]
+	}
+	if n == 0 || n >= homes {
+		t.Errorf("the repeated deletion erased %d homes", n)
 	}
 	again := func() error {
 		return f.store.Create(within(t), &storage.Organization{ID: zebra, Name: "New", Base: storage.Base{OrganizationID: storage.Shared}})

@@ -33,7 +33,7 @@ func (p *process) refused(t *testing.T, key string) int {
 // organization's signals.
 func TestErasure_KilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	const homes, doomedHomes = 200, 500
+	const homes, doomedHomes = 200, 1500 // so many that the deletion outlasts the kill on a slow machine
 	url := nats(t)
 	deleting := start(t, "api", t.TempDir(), "--nats", url)
 	other := start(t, "api", t.TempDir(), "--nats", url)

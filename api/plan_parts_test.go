@@ -68,12 +68,12 @@ func TestComposedPlan_Bill(t *testing.T) {
 	total := 0.0
 	for _, part := range got["parts"].([]any) {
 		p := part.(map[string]any)
-		if math.Abs(p["total"].(float64)-want[p["planId"].(string)]) > 0.005+1e-9 {
+		if math.Abs(p["total"].(float64)-math.Round(100*want[p["planId"].(string)])/100) > 1e-9 {
 			t.Errorf("part %v, want %v", p, want[p["planId"].(string)])
 		}
 		total += p["total"].(float64)
 	}
-	if math.Abs(total-got["total"].(float64)) > 4*0.005+1e-9 || len(got["parts"].([]any)) != 4 {
+	if math.Abs(total-got["total"].(float64)) > 1e-9 || len(got["parts"].([]any)) != 4 {
 		t.Errorf("the total is %v, and the parts %v", got["total"], got["parts"])
 	}
 }

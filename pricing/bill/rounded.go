@@ -1,6 +1,6 @@
 package bill
 
-import "math"
+import "github.com/gridhook/gridhook/pricing"
 
 // Rounded rounds a bill for output: money to cents, energy to 0.01 kWh and demand to 0.01
 // kW. The year's charges are the sums of the rounded months, so that a printed bill adds
@@ -24,9 +24,9 @@ func (b *Bill) Rounded() *Bill {
 	return b
 }
 
-// hundredths rounds values to hundredths, and never to -0.
+// hundredths rounds values to hundredths.
 func hundredths(values ...*float64) {
 	for _, v := range values {
-		*v = math.Round(*v*100)/100 + 0
+		*v = pricing.Hundredths(*v)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // Assumptions lists the inputs behind the figures.
@@ -65,7 +67,7 @@ func (e *estimate) assumptions() Assumptions {
 	a := Assumptions{
 		Weather: WeatherAssumption{
 			Station: e.weather.Name, State: e.weather.State, Source: e.weather.Source,
-			DistanceKm: math.Round(e.weather.Km), MetersUp: math.Round(e.weather.MetersUp), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: hundredths(e.weather.Error()),
+			DistanceKm: math.Round(e.weather.Km), MetersUp: math.Round(e.weather.MetersUp), Zone: e.weather.Zone, HomeZone: e.weather.HomeZone, Error: pricing.Hundredths(e.weather.Error()),
 		},
 		Prices: PriceAssumption{
 			Least: slices.Min(e.prices), Greatest: slices.Max(e.prices),
@@ -76,7 +78,7 @@ func (e *estimate) assumptions() Assumptions {
 	for i := range e.devices {
 		d, h := e.devices[i].device, &e.devices[i].house
 		a.Devices = append(a.Devices, HouseAssumption{
-			DeviceID: d.ID, TimeConstantHours: hundredths(1 / h.h), HeatLossKw: math.Round(1e3*h.h*h.capacity) / 1e3,
+			DeviceID: d.ID, TimeConstantHours: pricing.Hundredths(1 / h.h), HeatLossKw: math.Round(1e3*h.h*h.capacity) / 1e3,
 			Equipment: h.equipment.rounded(), EquipmentAssumed: d.Equipment.assumed(d),
 		})
 	}
@@ -85,7 +87,7 @@ func (e *estimate) assumptions() Assumptions {
 
 // rounded returns the equipment with values rounded for output.
 func (e Equipment) rounded() Equipment {
-	e.InternalGainsKw = new(hundredths(*e.InternalGainsKw))
+	e.InternalGainsKw = new(pricing.Hundredths(*e.InternalGainsKw))
 	return e
 }
 

@@ -1,6 +1,10 @@
 package savings
 
-import "math"
+import (
+	"math"
+
+	"github.com/gridhook/gridhook/pricing"
+)
 
 // Figures are the outcome of one month or several months. Dollars are rounded to cents,
 // energy to 0.01 kWh. The savings are the difference of the rounded costs, so that the
@@ -56,13 +60,13 @@ type DeviceResult struct {
 
 func newFigures(h *house, base, best *path) Figures {
 	f := Figures{
-		BaselineCost: hundredths(base.cost), OptimizedCost: hundredths(best.cost),
-		BaselineKwh: hundredths(base.kwh), OptimizedKwh: hundredths(best.kwh),
+		BaselineCost: pricing.Hundredths(base.cost), OptimizedCost: pricing.Hundredths(best.cost),
+		BaselineKwh: pricing.Hundredths(base.kwh), OptimizedKwh: pricing.Hundredths(best.kwh),
 	}
 	if h.source == GasFurnace {
 		f.Gas = &Gas{
-			BaselineTherms: hundredths(base.therms), OptimizedTherms: hundredths(best.therms),
-			BaselineCost: hundredths(base.therms * h.gasPrice), OptimizedCost: hundredths(best.therms * h.gasPrice),
+			BaselineTherms: pricing.Hundredths(base.therms), OptimizedTherms: pricing.Hundredths(best.therms),
+			BaselineCost: pricing.Hundredths(base.therms * h.gasPrice), OptimizedCost: pricing.Hundredths(best.therms * h.gasPrice),
 		}
 	}
 	f.setSavings()
@@ -70,36 +74,28 @@ func newFigures(h *house, base, best *path) Figures {
 }
 
 func (f *Figures) add(g Figures) {
-	f.BaselineCost = hundredths(f.BaselineCost + g.BaselineCost)
-	f.OptimizedCost = hundredths(f.OptimizedCost + g.OptimizedCost)
-	f.BaselineKwh = hundredths(f.BaselineKwh + g.BaselineKwh)
-	f.OptimizedKwh = hundredths(f.OptimizedKwh + g.OptimizedKwh)
+	f.BaselineCost = pricing.Hundredths(f.BaselineCost + g.BaselineCost)
+	f.OptimizedCost = pricing.Hundredths(f.OptimizedCost + g.OptimizedCost)
+	f.BaselineKwh = pricing.Hundredths(f.BaselineKwh + g.BaselineKwh)
+	f.OptimizedKwh = pricing.Hundredths(f.OptimizedKwh + g.OptimizedKwh)
 	if g.Gas != nil {
 		sum := *g.Gas
 		if f.Gas != nil {
 			sum.BaselineTherms, sum.OptimizedTherms = sum.BaselineTherms+f.Gas.BaselineTherms, sum.OptimizedTherms+f.Gas.OptimizedTherms
 			sum.BaselineCost, sum.OptimizedCost = sum.BaselineCost+f.Gas.BaselineCost, sum.OptimizedCost+f.Gas.OptimizedCost
 		}
-		f.Gas = &Gas{hundredths(sum.BaselineTherms), hundredths(sum.OptimizedTherms), hundredths(sum.BaselineCost), hundredths(sum.OptimizedCost)}
+		f.Gas = &Gas{pricing.Hundredths(sum.BaselineTherms), pricing.Hundredths(sum.OptimizedTherms), pricing.Hundredths(sum.BaselineCost), pricing.Hundredths(sum.OptimizedCost)}
 	}
 	f.setSavings()
 }
 
 // setSavings calculates the savings from the costs.
 func (f *Figures) setSavings() {
-	f.Savings = hundredths(f.BaselineCost - f.OptimizedCost)
+	f.Savings = pricing.Hundredths(f.BaselineCost - f.OptimizedCost)
 	f.SavingsPercent = 0
 	if f.BaselineCost > 0 {
 		f.SavingsPercent = math.Round(1000*f.Savings/f.BaselineCost) / 10
 	}
-}
-
-// hundredths rounds to hundredths, and never returns -0.
-func hundredths(v float64) float64 {
-	if r := math.Round(v*100) / 100; r != 0 {
-		return r
-	}
-	return 0
 }
 
 // result returns the sum of all figures, with assumptions and uncertainty.

@@ -3,6 +3,7 @@ package savings
 import (
 	"math"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
@@ -126,8 +127,8 @@ func (e *estimate) uncertainty(savings float64) Uncertainty {
 	}
 	doubt := min(maxDoubt, math.Sqrt(variance))
 	return Uncertainty{
-		SavingsLow:  hundredths(savings - size*(1-math.Exp(-eighty*doubt))),
-		SavingsHigh: hundredths(savings + size*(math.Exp(eighty*doubt)-1)),
+		SavingsLow:  pricing.Hundredths(savings - size*(1-math.Exp(-eighty*doubt))),
+		SavingsHigh: pricing.Hundredths(savings + size*(math.Exp(eighty*doubt)-1)),
 		Basis:       uncertaintyBasis,
 	}
 }

@@ -19,7 +19,7 @@ type Key struct {
 
 // ConsoleLinkInput describes a console link.
 type ConsoleLinkInput struct {
-	Scopes      []storage.Scope `json:"scopes,omitempty" minItems:"1" itemsEnum:"read,write,trigger" doc:"What the link may do, by default read. The API key must have the same scopes."`
+	Scopes      []storage.Scope `json:"scopes,omitempty" minItems:"1" itemsEnum:"read,write,trigger" doc:"The permissions of the link, by default read. The API key must have the same scopes."`
 	Minutes     int             `json:"expiresMinutes" minimum:"1" maximum:"1440" default:"60" doc:"How long the link is valid, by default an hour."`
 	Description string          `json:"description,omitempty" maxLength:"255" doc:"Who the link is for."`
 }

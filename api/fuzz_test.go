@@ -51,7 +51,7 @@ type memory struct {
 	replica       *storagetest.Replica
 }
 
-func newMemory(f testing.TB) *memory {
+func newMemory(f testing.TB, change ...func(*api.Deps)) *memory {
 	f.Helper()
 	clock := func() time.Time { return start }
 	store, log, replica := storagetest.NewStore(clock)
@@ -72,6 +72,9 @@ func newMemory(f testing.TB) *memory {
 		Deps:     rest.Deps{Store: store, Requests: sideLogs, Audit: sideLogs, Log: slog.New(slog.DiscardHandler), Now: clock},
 		Feedback: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
 		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
+	}
+	for _, change := range change {
+		change(&deps)
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
 	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text, log: log, replica: replica}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
@@ -77,6 +80,63 @@ func TestTrigger_LaggingReplica(t *testing.T) {
 				m.admin.ServeHTTP(w, r)
 				if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) {
 					t.Errorf("response %d %s, want %d with %s", w.Code, w.Body, test.status, test.want)
+				}
+			})
+		})
+	}
+}
+
+// laggingLog stores one trigger, which its readers receive a moment later.
+type laggingLog struct {
+	nothing
+	stored chan events.Trigger
+}
+
+func (l laggingLog) Accept(_ context.Context, t events.Trigger) (uint64, error) {
+	t.Sequence = 1
+	l.stored <- t
+	return t.Sequence, nil
+}
+
+func (laggingLog) Identity(context.Context) (string, error)     { return "log", nil }
+func (laggingLog) Ends(context.Context) (uint64, uint64, error) { return 0, 0, nil }
+
+func (l laggingLog) TailTriggers(ctx context.Context, _ uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
+	t := <-l.stored
+	time.AfterFunc(time.Second/2, func() { _ = apply([]events.Sequenced[events.Trigger]{{Value: t, Sequence: t.Sequence}}) })
+	<-ctx.Done()
+	return nil
+}
+
+func (laggingLog) TailReceipts(ctx context.Context, _ uint64, _ func([]events.Sequenced[events.Receipt]) error) error {
+	<-ctx.Done()
+	return nil
+}
+
+// A trigger is accepted before the ledger shows it. Queries of the trigger wait for that.
+func TestTrigger_LaggingLedger(t *testing.T) {
+	for path, body := range map[string]string{
+		"price_signal/trigger/ID/get": `{}`, "price_signal/trigger/list": `{}`, "deliveries/list": `{"triggerId":"ID"}`,
+	} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := laggingLog{stored: make(chan events.Trigger, 1)}
+				m := newMemory(t, func(d *api.Deps) {
+					go func() { _ = d.Ledger.Follow(t.Context(), log) }()
+					d.Triggers = d.Ledger.Log(log)
+				})
+				began := time.Now()
+				ask := func(path, body string) (int, map[string]any) {
+					return m.ask(t, m.admin, "/v1/webhook/"+path, body, operator("application/json"))
+				}
+				_, trigger := ask("price_signal/trigger", `{}`)
+				if took := time.Since(began); took != 0 {
+					t.Errorf("response after %s", took)
+				}
+				withID := strings.NewReplacer("ID", trigger["triggerId"].(string))
+				status, got := ask(withID.Replace(path), withID.Replace(body))
+				if took := time.Since(began); status != http.StatusOK || took != time.Second/2 {
+					t.Errorf("response %d %v after %s", status, got, took)
 				}
 			})
 		})

@@ -143,34 +143,53 @@ func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger
 	return events.Trigger{}, a.err
 }
 
-func TestAccept_WaitsForLedger(t *testing.T) {
+func TestAwait_AcceptedTriggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		log := l.Log(&acceptor{})
 		tr := trigger("org", "trg_1", 0, 0)
-		done := make(chan uint64)
-		go func() {
-			sequence, err := log.Accept(t.Context(), tr)
-			must(t, err)
-			done <- sequence
-		}()
+		took := func(do func()) time.Duration {
+			began := time.Now()
+			do()
+			return time.Since(began)
+		}
+		await := func() { l.Await(t.Context()) }
+		if d := took(await); d != 0 {
+			t.Errorf("Await without accepted triggers takes %s", d)
+		}
+		d := took(func() {
+			if sequence, err := log.Accept(t.Context(), tr); sequence != 1 || err != nil {
+				t.Errorf("Accept returns %d, %v", sequence, err)
+			}
+		})
+		if d != 0 {
+			t.Errorf("Accept takes %s without the ledger", d)
+		}
+		done := make(chan struct{})
+		go func() { await(); close(done) }()
+		fold(t, l, retry(trigger("org", "trg_0", 0, 0), "r1.ep.a.1")) // an unrelated receipt
 		synctest.Wait()
 		select {
 		case <-done:
-			t.Error("Accept returned before the ledger had the trigger")
+			t.Error("Await returned before the ledger had the trigger")
 		default:
 		}
-		fold(t, l, retry(trigger("org", "trg_0", 0, 0), "r1.ep.a.1")) // an unrelated receipt
-		synctest.Wait()
-		began := time.Now()
 		accept(t, l, tr)
-		if sequence := <-done; sequence != 1 || time.Since(began) != 0 {
-			t.Errorf("Accept returned %d after %s", sequence, time.Since(began))
+		if d := took(func() { <-done }); d != 0 {
+			t.Errorf("Await takes another %s", d)
 		}
-		// A lagging ledger delays Accept by one second at most.
-		began = time.Now()
-		if sequence, err := log.Accept(t.Context(), tr); sequence != 2 || err != nil || time.Since(began) != showWait {
-			t.Errorf("without the ledger: %d, %v after %s", sequence, err, time.Since(began))
+		// A lagging ledger delays the next trigger and queries by one second at most.
+		for range 2 {
+			if d := took(func() { _, _ = log.Accept(t.Context(), tr) }); d != 0 && d != awaitTimeout {
+				t.Errorf("Accept takes %s", d)
+			}
+			if d := took(await); d != awaitTimeout {
+				t.Errorf("Await takes %s without the ledger", d)
+			}
+		}
+		l.restart() // a new log counts from 1 again
+		if d := took(await); d != 0 {
+			t.Errorf("Await takes %s for triggers of an earlier log", d)
 		}
 		refused := l.Log(&acceptor{err: storage.ErrUnavailable})
 		if _, err := refused.Accept(t.Context(), tr); !errors.Is(err, storage.ErrUnavailable) {

@@ -48,6 +48,7 @@ type Ledger struct {
 
 	mu       sync.Mutex
 	triggers uint64        // last folded sequence of the triggers
+	accepted uint64        // last sequence that Log accepted
 	changed  chan struct{} // closed and replaced at every change
 }
 
@@ -159,11 +160,11 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	return group.Wait()
 }
 
-// restart resets the folded sequence of the triggers.
+// restart resets the sequences of the triggers.
 func (l *Ledger) restart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.triggers = 0
+	l.triggers, l.accepted = 0, 0
 }
 
 // signal wakes all goroutines that wait for a change.
@@ -182,20 +183,17 @@ func (l *Ledger) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Log wraps a trigger log. Its Accept refuses triggers beyond the quota. Accept returns
-// once the ledger shows the trigger, so that the caller can query the trigger at once.
-func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return shownLog{log, l} }
+// Log wraps a trigger log. Its Accept refuses triggers beyond the quota, and does not wait
+// for the ledger. A query of the accepted triggers calls Await first.
+func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return quotaLog{log, l} }
 
-type shownLog struct {
+type quotaLog struct {
 	events.TriggerLog
 	ledger *Ledger
 }
 
-// showWait limits the wait. The trigger is accepted even if the ledger does not show it.
-const showWait = time.Second
-
-// Accept stores a trigger within the quota, and waits until the ledger shows it.
-func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+// Accept stores a trigger within the quota.
+func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	used, err := s.admit(ctx, t)
 	if err != nil {
 		return 0, err
@@ -209,22 +207,23 @@ func (s shownLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, showWait)
-	defer cancel()
-	_ = s.ledger.Shows(ctx, sequence)
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	s.ledger.accepted = max(s.ledger.accepted, sequence)
 	return sequence, nil
 }
 
 // Admit returns an error if the trigger is beyond the quota. The repeat of an accepted
 // trigger stores nothing, so it is never beyond the quota. A change of an OpenADR object is
 // not either: no later trigger makes up for its notification.
-func (s shownLog) Admit(ctx context.Context, t events.Trigger) error {
+func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
 	_, err := s.admit(ctx, t)
 	return err
 }
 
 // admit is Admit, and returns what the organization uses.
-func (s shownLog) admit(ctx context.Context, t events.Trigger) (used events.Usage, err error) {
+func (s quotaLog) admit(ctx context.Context, t events.Trigger) (used events.Usage, err error) {
+	s.ledger.Await(ctx)
 	used, err = s.ledger.Usage(t.OrganizationID)
 	if err != nil || t.Change != nil {
 		return used, err
@@ -238,6 +237,21 @@ func (s shownLog) admit(ctx context.Context, t events.Trigger) (used events.Usag
 		return used, err
 	}
 	return used, over
+}
+
+// awaitTimeout is how long a query waits for a ledger that lags.
+const awaitTimeout = time.Second
+
+// Await waits until the ledger shows every trigger that Log has accepted, but not longer
+// than a second. The ledger folds a trigger in less than a millisecond, but the transaction
+// of another organization's receipts can delay it. Only queries wait for that.
+func (l *Ledger) Await(ctx context.Context) {
+	l.mu.Lock()
+	accepted := l.accepted
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
+	defer cancel()
+	_ = l.Shows(ctx, accepted)
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

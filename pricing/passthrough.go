@@ -28,6 +28,12 @@ func (t *Tariff) Market() (Passthrough, bool) {
 	return Passthrough{}, false
 }
 
+// FollowsMarket reports whether the version in force on a day follows a market.
+func (t *Tariff) FollowsMarket(d Date) bool {
+	v := t.on(d.dayNumber())
+	return v != nil && v.Passthrough != nil
+}
+
 // NoMarketError reports a price that follows a market without a known price.
 type NoMarketError struct {
 	Node string

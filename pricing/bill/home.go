@@ -125,7 +125,10 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	if t.Tariff == nil {
 		return nil, nil // HourlyPrices apply
 	}
-	_, follows := t.Tariff.Market()
+	follows, err := t.followsMarket(m)
+	if err != nil {
+		return nil, err
+	}
 	if follows && (h.Market == nil || r.Start == "") {
 		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
 	}
@@ -173,6 +176,24 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		}
 	}
 	return caveats, nil
+}
+
+// followsMarket reports whether the tariff's prices follow a market in the billed time. A
+// bill has either prices of a market or the tariff's own.
+func (t *Terms) followsMarket(m *Meter) (bool, error) {
+	if t.AnyDate {
+		_, follows := t.Tariff.Market()
+		return follows, nil
+	}
+	follows := t.Tariff.FollowsMarket(pricing.DateOf(m.Start.In(m.Location)))
+	for i := range m.Load {
+		d := pricing.DateOf(m.Start.Add(time.Duration(i) * m.Step).In(m.Location))
+		if t.Tariff.FollowsMarket(d) != follows {
+			article := map[bool]string{true: "no", false: "a"}[follows]
+			return false, wrong("start", "with loadKwh crosses %v: from that day the plan's prices follow %s market, so request one bill before and one from that day", d, article)
+		}
+	}
+	return follows, nil
 }
 
 // sells reports whether the market pays for the exports of a bill, as in the price signal.

@@ -135,8 +135,13 @@ func (t *Tariff) PaysAvoidedCosts() bool {
 	return slices.ContainsFunc(t.versions, func(v *version) bool { return v.ExportValues != nil })
 }
 
-// Riders returns a copy of the newest version's riders.
-func (t *Tariff) Riders() []Rider { return slices.Clone(t.newest().Riders) }
+// Riders returns the riders of all versions, the newest version's last.
+func (t *Tariff) Riders() (list []Rider) {
+	for _, v := range t.versions {
+		list = append(list, v.Riders...)
+	}
+	return list
+}
 
 func importSource(info TariffInfo) string {
 	words := cmp.Or(strings.Join(nonEmpty(info.Utility, info.Name), ": "), "tariff")

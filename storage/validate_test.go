@@ -170,15 +170,18 @@ func TestRatePlan_Validate(t *testing.T) {
 			{"a version without a market", func(p *storage.RatePlan) { p.Tariff = versions("", node("HUB", "REAL_TIME")) }, ""},
 		},
 	))
+	const uncredited = `,"riders":[{"name":"Tax","rate":10,"unit":"%","credited":false}]`
 	p := valid()
 	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":"x"}]]}`)
 	wrong := problems(t, &p)
 	if len(wrong) != 1 || !strings.HasPrefix(wrong[0], "tariff.energyratestructure[0][0]") {
 		t.Errorf("a wrong rate is at %v", wrong)
 	}
-	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":0.1}]],"riders":[{"name":"Tax","rate":10,"unit":"%","credited":false}]}`)
-	if wrong := problems(t, &p); len(wrong) != 1 || !strings.HasPrefix(wrong[0], "tariff.riders") {
-		t.Errorf("a percentage without credit is refused at %v", wrong)
+	for _, tariff := range [][]byte{versions(uncredited, ""), versions("", uncredited)} {
+		p.Tariff = tariff
+		if wrong := problems(t, &p); len(wrong) != 1 || !strings.HasPrefix(wrong[0], "tariff.riders") {
+			t.Errorf("a percentage without credit is refused at %v", wrong)
+		}
 	}
 	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":0.1}]]}`)
 	if err := p.Validate(); err != nil || p.Name != "T" || p.Utility != "U" {

@@ -17,7 +17,7 @@ func (w *Worker) supersede(jobs []job) (left []job, outcomes []events.Delivery) 
 	if len(jobs) == 0 || !jobs[0].Signals() { // a slice of notifications has only notifications
 		return jobs, nil
 	}
-	newer := map[string]string{} // by rate plan
+	newer, now := map[string]string{}, w.Store.Now() // newer by rate plan
 	left = jobs[:0]
 	for i := range jobs {
 		j := &jobs[i]
@@ -29,7 +29,7 @@ func (w *Worker) supersede(jobs []job) (left []job, outcomes []events.Delivery) 
 		if by == "" {
 			left = keep(left, jobs, i)
 		} else {
-			outcomes = append(outcomes, j.superseded(by, w.Store.Now()))
+			outcomes = append(outcomes, j.superseded(by, now))
 		}
 	}
 	return left, outcomes

@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -33,11 +34,15 @@ type receiptJSON struct {
 // groupJSON holds deliveries with common values. Each list has one element per delivery.
 type groupJSON struct {
 	common
-	// Places are the deliveries' indexes in the receipt. It is left out if the receipt
-	// has only one group.
-	Places []int    `json:"places,omitempty"`
-	Homes  []string `json:"homes"`
-	// At is in milliseconds from the receipt's base. Took is in microseconds.
+	// Places are the deliveries' indexes in the receipt. Every is the first index and a
+	// constant step instead, as each home has a delivery to each endpoint. Both are left out
+	// if the receipt has only one group.
+	Places []int  `json:"places,omitempty"`
+	Every  [2]int `json:"every,omitzero"`
+	// Homes is left out if the group before has the same homes.
+	Homes []string `json:"homes,omitempty"`
+	// At is in milliseconds from the receipt's base. It has one element if all are the same.
+	// Took is in microseconds.
 	At   []int64 `json:"at"`
 	Took []int64 `json:"took,omitempty"`
 	// First are the times to the first byte, left out if no delivery has one. Opened
@@ -96,8 +101,14 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 		g.Took = append(g.Took, micro(d.Milliseconds))
 		g.addTiming(len(g.Homes)-1, &d.Timing)
 	}
-	for _, g := range out.Groups {
-		g.shorten(len(out.Groups))
+	for i := len(out.Groups) - 1; i >= 0; i-- {
+		out.Groups[i].shorten()
+		switch {
+		case len(out.Groups) == 1:
+			out.Groups[0].Every = [2]int{}
+		case i > 0 && slices.Equal(out.Groups[i].Homes, out.Groups[i-1].Homes):
+			out.Groups[i].Homes = nil
+		}
 	}
 	return json.Marshal(out, receiptOptions)
 }
@@ -119,13 +130,35 @@ func (g *groupJSON) addTiming(place int, t *Timing) {
 func micro(ms float64) int64 { return int64(ms*1000 + 0.5) }
 
 // shorten removes values that can be derived.
-func (g *groupJSON) shorten(groups int) {
-	if groups == 1 {
-		g.Places = nil
+func (g *groupJSON) shorten() {
+	every := [2]int{g.Places[0], 1}
+	if len(g.Places) > 1 {
+		every[1] = g.Places[1] - g.Places[0]
+	}
+	constant := true
+	for i, place := range g.Places {
+		constant = constant && place == every[0]+i*every[1]
+	}
+	if constant {
+		g.Places, g.Every = nil, every
+	}
+	if at := slices.Compact(slices.Clone(g.At)); len(at) == 1 {
+		g.At = at
 	}
 	if g.Attempt == 0 && g.ErrorClass != ErrorStopping { // without a request there is no duration
 		g.Took = nil
 	}
+}
+
+// place returns the index of a group's delivery in the receipt.
+func (g *groupJSON) place(i int) int {
+	switch {
+	case g.Places != nil:
+		return g.Places[i]
+	case g.Every[1] > 0:
+		return g.Every[0] + i*g.Every[1]
+	}
+	return i
 }
 
 // UnmarshalJSON reads the stored form. It returns an error if the lists differ in length.
@@ -136,7 +169,10 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	}
 	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryInputs: in.RetryInputs}
 	total := 0
-	for _, g := range in.Groups {
+	for i, g := range in.Groups {
+		if len(g.Homes) == 0 && i > 0 {
+			g.Homes = in.Groups[i-1].Homes
+		}
 		total += len(g.Homes)
 	}
 	r.Deliveries = make([]Delivery, total)
@@ -154,16 +190,13 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 		return fmt.Errorf("the receipt %s of %s has lists of different lengths", r.Key, r.TriggerID)
 	}
 	for i, home := range g.Homes {
-		place := i
-		if g.Places != nil {
-			place = g.Places[i]
-		}
+		place := g.place(i)
 		if place < 0 || place >= len(r.Deliveries) {
 			return fmt.Errorf("the receipt %s of %s has no place %d", r.Key, r.TriggerID, place)
 		}
 		d := Delivery{
 			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, BatchID: g.BatchID, Status: g.Status,
-			ErrorClass: g.ErrorClass, Reason: g.Reason, Response: g.Response, At: moment(base + g.At[i]),
+			ErrorClass: g.ErrorClass, Reason: g.Reason, Response: g.Response, At: moment(base + g.At[min(i, len(g.At)-1)]),
 		}
 		if i < len(g.First) {
 			d.Timing.FirstByte = float64(g.First[i]) / 1000
@@ -183,11 +216,7 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 		r.Deliveries[place] = d
 	}
 	for _, o := range g.Opened {
-		place := o[0]
-		if g.Places != nil {
-			place = int64(g.Places[place])
-		}
-		t := &r.Deliveries[place].Timing
+		t := &r.Deliveries[g.place(int(o[0]))].Timing
 		t.DNS, t.Connect, t.TLS = float64(o[1])/1000, float64(o[2])/1000, float64(o[3])/1000
 	}
 	return nil
@@ -201,7 +230,7 @@ func (g *groupJSON) fits() bool {
 			return false
 		}
 	}
-	return len(g.At) == n && (g.Places == nil || len(g.Places) == n) && (g.Took == nil || len(g.Took) == n) && len(g.First) <= n
+	return (len(g.At) == n || len(g.At) == 1) && (g.Places == nil || len(g.Places) == n) && (g.Took == nil || len(g.Took) == n) && len(g.First) <= n
 }
 
 func moment(ms int64) storage.Time { return storage.Time{Time: time.UnixMilli(ms).UTC()} }

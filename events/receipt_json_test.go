@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -40,6 +41,34 @@ func sampleDelivery(t *rapid.T, triggerID string) Delivery {
 	return d
 }
 
+// supersededOf returns the outcomes of a slice that a newer trigger supersedes.
+func supersededOf(triggerID string, homes, endpoints int) (list []Delivery) {
+	for home := range homes {
+		for endpoint := range endpoints {
+			d := Delivery{
+				HomeID: fmt.Sprintf("home_%07d", home), EndpointID: fmt.Sprintf("ep_01M7YDEW9M1369VPJYNH7DJ%03d", endpoint), Outcome: OutcomeSuperseded,
+				At: moment(1_800_000_000_000), Reason: "superseded by the newer trigger trg_01M7YDEW9M1369VPJYNH7DJVSR",
+			}
+			d.MessageID = MessageID(triggerID, d.HomeID, d.EndpointID)
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// A superseded slice costs little space, because triggers may follow each other faster than
+// the walk of many endpoints.
+func TestReceiptJSON_SupersededSlice(t *testing.T) {
+	const triggerID = "trg_01M7YDEW9M1369VPJYNH7DJVSQ"
+	b, err := json.Marshal(Receipt{TriggerID: triggerID, Key: "s3", Deliveries: supersededOf(triggerID, SliceHomes, 50)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b) > 10_000 {
+		t.Errorf("%d bytes for %d deliveries: %s", len(b), SliceHomes*50, b)
+	}
+}
+
 // A stored receipt reads the same, in its order.
 func TestReceiptJSON_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,6 +82,8 @@ func TestReceiptJSON_RoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "deliveries") {
 			r.Deliveries = append(r.Deliveries, sampleDelivery(t, r.TriggerID))
 		}
+		homes, endpoints := rapid.IntRange(0, 4).Draw(t, "homes"), rapid.IntRange(1, 4).Draw(t, "endpoints")
+		r.Deliveries = append(r.Deliveries, supersededOf(r.TriggerID, homes, endpoints)...)
 		b, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -74,6 +105,9 @@ func TestReceiptJSON_Invalid(t *testing.T) {
 		`{"groups":[{"homes":["a"],"at":[1],"places":[1]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"places":[-1]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"places":[0,0]}]}`,
+		`{"groups":[{"homes":["a"],"at":[1],"every":[1,1]}]}`,
+		`{"groups":[{"homes":["a","b"],"at":[1],"every":[0,2]}]}`,
+		`{"groups":[{"homes":["a","b","c"],"at":[1,2]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"first":[1,2]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"opened":[[1,0,0,0]]}]}`,
 		`{"groups":[{"homes":["a"],"at":[1],"opened":[[-1,0,0,0]]}]}`,
@@ -118,19 +152,25 @@ func FuzzReceipt_JSON(f *testing.F) {
 }
 
 func BenchmarkReceipt_JSON(b *testing.B) {
-	r := Receipt{TriggerID: "trg_01M7YDEW9M1369VPJYNH7DJVSQ", OrganizationID: "acme", Key: "s3", Slice: &SliceBounds{}}
-	for range SliceHomes {
-		r.Deliveries = append(r.Deliveries, Delivery{HomeID: "home_0000001", EndpointID: "ep_01M7YDEW9M1369VPJYNH7DJVSQ", Outcome: OutcomeDelivered, Attempt: 1, Status: 200, At: moment(1_800_000_000_000), Milliseconds: 1.234})
+	const triggerID = "trg_01M7YDEW9M1369VPJYNH7DJVSQ"
+	one := make([]Delivery, SliceHomes)
+	for i := range one {
+		one[i] = Delivery{HomeID: "home_0000001", EndpointID: "ep_01M7YDEW9M1369VPJYNH7DJVSQ", Outcome: OutcomeDelivered, Attempt: 1, Status: 200, At: moment(1_800_000_000_000), Milliseconds: 1.234}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		text, err := json.Marshal(r)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(len(text)), "bytes")
-		if err := json.Unmarshal(text, new(Receipt)); err != nil {
-			b.Fatal(err)
-		}
+	for name, deliveries := range map[string][]Delivery{"delivered": one, "superseded at 50 endpoints": supersededOf(triggerID, SliceHomes, 50)} {
+		b.Run(name, func(b *testing.B) {
+			r := Receipt{TriggerID: triggerID, OrganizationID: "acme", Key: "s3", Slice: &SliceBounds{}, Deliveries: deliveries}
+			b.ReportAllocs()
+			for b.Loop() {
+				text, err := json.Marshal(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(text)), "bytes")
+				if err := json.Unmarshal(text, new(Receipt)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -36,10 +36,7 @@ func (s *server) deliveryHistory(_ context.Context, c *rest.Call, _ *struct{}) (
 	return h, err
 }
 
-func (s *server) listDeliveries(ctx context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
-	if in.TriggerID != "" {
-		s.Ledger.Await(ctx)
-	}
+func (s *server) listDeliveries(_ context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
 	data, next, err := s.Ledger.Deliveries(c.Org, in.query())
 	page := wire.Page[events.Delivery]{Data: data}
 	if next != "" {

@@ -56,7 +56,7 @@ func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.Ex
 	return page, err
 }
 
-func (s *server) organizationUsage(ctx context.Context, c *rest.Call, _ *struct{}) (u wire.OrganizationUsage, err error) {
+func (s *server) organizationUsage(_ context.Context, c *rest.Call, _ *struct{}) (u wire.OrganizationUsage, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.ID)); err != nil {
 			return err
@@ -71,7 +71,6 @@ func (s *server) organizationUsage(ctx context.Context, c *rest.Call, _ *struct{
 	if err != nil {
 		return u, err
 	}
-	s.Ledger.Await(ctx)
 	triggers, err := s.Ledger.Usage(c.ID)
 	u.WaitingTriggers, u.HistoryBytes, u.Deliveries = triggers.Waiting, triggers.Bytes, triggers.Deliveries
 	return u, err

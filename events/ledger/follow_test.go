@@ -143,7 +143,7 @@ func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger
 	return events.Trigger{}, a.err
 }
 
-func TestAwait_AcceptedTriggers(t *testing.T) {
+func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
 		log := l.Log(&acceptor{})
@@ -153,9 +153,9 @@ func TestAwait_AcceptedTriggers(t *testing.T) {
 			do()
 			return time.Since(began)
 		}
-		await := func() { l.Await(t.Context()) }
+		await := func() { _, _ = l.Progress("org", "trg_1") }
 		if d := took(await); d != 0 {
-			t.Errorf("Await without accepted triggers takes %s", d)
+			t.Errorf("Progress without accepted triggers takes %s", d)
 		}
 		d := took(func() {
 			if sequence, err := log.Accept(t.Context(), tr); sequence != 1 || err != nil {
@@ -171,12 +171,12 @@ func TestAwait_AcceptedTriggers(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-done:
-			t.Error("Await returned before the ledger had the trigger")
+			t.Error("Progress returned before the ledger had the trigger")
 		default:
 		}
 		accept(t, l, tr)
 		if d := took(func() { <-done }); d != 0 {
-			t.Errorf("Await takes another %s", d)
+			t.Errorf("Progress takes another %s", d)
 		}
 		// A lagging ledger delays the next trigger and queries by one second at most.
 		for range 2 {
@@ -184,12 +184,12 @@ func TestAwait_AcceptedTriggers(t *testing.T) {
 				t.Errorf("Accept takes %s", d)
 			}
 			if d := took(await); d != awaitTimeout {
-				t.Errorf("Await takes %s without the ledger", d)
+				t.Errorf("Progress takes %s without the ledger", d)
 			}
 		}
 		l.restart() // a new log counts from 1 again
 		if d := took(await); d != 0 {
-			t.Errorf("Await takes %s for triggers of an earlier log", d)
+			t.Errorf("Progress takes %s for triggers of an earlier log", d)
 		}
 		refused := l.Log(&acceptor{err: storage.ErrUnavailable})
 		if _, err := refused.Accept(t.Context(), tr); !errors.Is(err, storage.ErrUnavailable) {

@@ -184,7 +184,7 @@ func (l *Ledger) Changed() <-chan struct{} {
 }
 
 // Log wraps a trigger log. Its Accept refuses triggers beyond the quota, and does not wait
-// for the ledger. A query of the accepted triggers calls Await first.
+// for the ledger. Queries of triggers wait until the ledger shows the accepted triggers.
 func (l *Ledger) Log(log events.TriggerLog) events.TriggerLog { return quotaLog{log, l} }
 
 type quotaLog struct {
@@ -223,7 +223,6 @@ func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
 
 // admit is Admit, and returns what the organization uses.
 func (s quotaLog) admit(ctx context.Context, t events.Trigger) (used events.Usage, err error) {
-	s.ledger.Await(ctx)
 	used, err = s.ledger.Usage(t.OrganizationID)
 	if err != nil || t.Change != nil {
 		return used, err
@@ -242,14 +241,14 @@ func (s quotaLog) admit(ctx context.Context, t events.Trigger) (used events.Usag
 // awaitTimeout is how long a query waits for a ledger that lags.
 const awaitTimeout = time.Second
 
-// Await waits until the ledger shows every trigger that Log has accepted, but not longer
+// await waits until the ledger shows every trigger that Log has accepted, but not longer
 // than a second. The ledger folds a trigger in less than a millisecond, but the transaction
 // of another organization's receipts can delay it. Only queries wait for that.
-func (l *Ledger) Await(ctx context.Context) {
+func (l *Ledger) await() {
 	l.mu.Lock()
 	accepted := l.accepted
 	l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
 	_ = l.Shows(ctx, accepted)
 }

@@ -38,6 +38,7 @@ type reading struct {
 // the search was long. next is the cursor of the next page, empty at the end. Errors:
 // storage.ErrNotFound for an unknown trigger, *storage.InvalidError on the field after.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
+	l.await()
 	from, err := parseCursor(q.After)
 	if err != nil {
 		return nil, "", err

@@ -12,6 +12,7 @@ import (
 
 // Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
 func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
+	l.await()
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		t, err := find(tx, org, triggerID)
 		p = t.progress()
@@ -57,6 +58,7 @@ func (t *tally) progress() events.Progress {
 
 // Recent lists an organization's triggers, newest first, at most limit.
 func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
+	l.await()
 	list := []events.Progress{}
 	err := l.eachNewest(org, func(t *tally) bool {
 		if len(list) < limit {

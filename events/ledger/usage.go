@@ -8,6 +8,7 @@ import (
 
 // Usage returns the usage of an organization's triggers.
 func (l *Ledger) Usage(org string) (u events.Usage, err error) {
+	l.await()
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		u, _, err = usageTable.Get(tx, []byte(org))
 		return err

@@ -202,9 +202,8 @@ func (w *Worker) expired(r *request) func(*job) result {
 	}
 }
 
-// pausedAfter is the wait after which a request checks whether its endpoint was disabled
-// meanwhile.
-const pausedAfter = time.Second
+// refreshAfter is the wait after which a request reads its endpoint again.
+const refreshAfter = time.Second
 
 // refuse decides after the wait at the gate. It returns how each job ends without a
 // request, or nil if the request may be made.
@@ -212,7 +211,7 @@ func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err er
 	switch {
 	case err != nil, ctx.Err() != nil:
 		return func(j *job) result { return w.requeue(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
-	case waited > pausedAfter && w.paused(r.target):
+	case waited > refreshAfter && !w.refresh(r):
 		return func(j *job) result { return dropPaused(j, w.Now()) }
 	case !pass.Until.IsZero():
 		return func(j *job) result { return w.reschedule(j, pass.Until) }
@@ -295,10 +294,19 @@ func (w *Worker) finish(r *request, pass *gate.Pass, a *attempt) {
 	}
 }
 
-// paused reports whether an endpoint was disabled after its jobs were made.
-func (w *Worker) paused(e *target.Target) bool {
+// refresh reads the endpoint of a request that has waited. The request then goes to the
+// endpoint's current URL with its current secrets. refresh reports whether the endpoint is
+// still enabled.
+func (w *Worker) refresh(r *request) (enabled bool) {
+	e := r.target
 	now, err := storage.Query(w.Store, func(v storage.View) (*target.Target, error) { return w.targets.Get(v, e.OrganizationID, e.ID) })
-	return errors.Is(err, storage.ErrNotFound) || err == nil && !now.Enabled // on another error the endpoint counts as unchanged
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return false
+	case err == nil:
+		r.target = now
+	}
+	return r.target.Enabled // after another error the endpoint counts as unchanged
 }
 
 // disable disables an endpoint that responded 410 Gone.

@@ -189,3 +189,30 @@ func TestPausedEndpoint_RateLimited(t *testing.T) {
 		w.wants(tr, outcomes{events.OutcomeDelivered: 3, events.OutcomeFailed: events.SliceHomes - 3})
 	})
 }
+
+// A request that waits for the rate limit goes to the URL that the endpoint has then.
+func TestEndpoint_MovedWhileRequestsWait(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 1 })
+		arrived := make(chan struct{}, events.SliceHomes)
+		w.partner.answers(func(*http.Request, arrival) int {
+			arrived <- struct{}{}
+			return http.StatusOK
+		})
+		w.worker()
+		tr := w.trigger(24)
+		for range 3 {
+			<-arrived
+		}
+		w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.URL = "http://moved.example/hooks" })
+		w.wants(tr, outcomes{events.OutcomeDelivered: events.SliceHomes})
+		got := map[string]int{}
+		for _, a := range w.partner.got() {
+			got[a.host]++
+		}
+		if got["ep"] != 3 || got["moved"] != events.SliceHomes-3 {
+			t.Errorf("webhooks by host: %v, want 3 for ep and the others for moved", got)
+		}
+	})
+}

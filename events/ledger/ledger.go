@@ -243,14 +243,22 @@ const awaitTimeout = time.Second
 
 // await waits until the ledger shows every trigger that Log has accepted, but not longer
 // than a second. The ledger folds a trigger in less than a millisecond, but the transaction
-// of another organization's receipts can delay it. Only queries wait for that.
+// of another organization's receipts can delay it. Only queries wait for that. After a
+// second, later queries do not wait for the same triggers.
 func (l *Ledger) await() {
 	l.mu.Lock()
 	accepted := l.accepted
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
 	defer cancel()
-	_ = l.Shows(ctx, accepted)
+	if l.Shows(ctx, accepted) == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.accepted == accepted {
+		l.accepted = 0
+	}
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

@@ -67,7 +67,7 @@ func TestConsoleLink_Ended(t *testing.T) {
 	short := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"`+e.clock().Add(time.Minute).UTC().Format(time.RFC3339)+`"}`).ok(t)["keyId"].(string)
 	e.pass(6 * time.Minute)
 	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
-	gone, err := storage.Query(e.store, func(v storage.View) ([]storage.Ref, error) { return storage.EndedKeys(v, e.clock()) })
+	gone, err := storage.Query(e.store, func(v storage.View) ([]storage.Record, error) { return storage.EndedKeys(v, e.clock()) })
 	must(t, err)
 	must(t, e.store.DeleteEach(t.Context(), gone))
 	must(t, e.deps.LastUsed.Flush(t.Context())) // the link was used, and is gone

@@ -138,6 +138,9 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 			if slices.Contains(o.ChildOrganizationIDs, org) {
 				parents = append(parents, o.Ref())
 			}
+			if NoRecord(err) {
+				err = nil // an undecodable organization must not keep the others from being deleted
+			}
 			return err
 		})
 	})

@@ -271,3 +271,17 @@ func TestUpsert_NotErasable(t *testing.T) {
 		t.Errorf("the upsert returned %v, want that org is being deleted", err)
 	}
 }
+
+// TestEraseOrganization_BesideUndecodable checks that the undecodable record of one
+// organization does not keep another from being deleted.
+func TestEraseOrganization_BesideUndecodable(t *testing.T) {
+	s, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	storagetest.Put(t, s, organization("acme"))
+	damaged := storage.Write{Ref: storage.OrganizationRef("damaged"), At: storagetest.Start, Value: []byte(`{"name": 7}`)}
+	if _, err := log.AppendBatch(t.Context(), []storage.Write{damaged}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.EraseOrganization(t.Context(), "acme"); err != nil || !e.Complete {
+		t.Errorf("the deletion: %+v, %v", e, err)
+	}
+}

@@ -130,9 +130,10 @@ func (k *Credential) end() time.Time {
 	return k.ExpiresAt.Time
 }
 
-// EndedKeys returns the API keys whose retention has passed, and the records of their last
-// use. An absent key is refused like a revoked key.
-func EndedKeys(v View, now time.Time) (ended []Ref, err error) {
+// EndedKeys returns the API keys whose retention has passed, and the last uses of these keys
+// and of absent keys. An absent key is refused like a revoked key.
+func EndedKeys(v View, now time.Time) (ended []Record, err error) {
+	gone := map[string]bool{}
 	for r, err := range LiveEverywhere(v, KindKey) {
 		if err != nil {
 			return nil, err
@@ -141,7 +142,20 @@ func EndedKeys(v View, now time.Time) (ended []Ref, err error) {
 		if err != nil || k.Live(now) || !k.Link && now.Sub(k.end()) <= EndedKeyRetention {
 			continue // a record that does not decode is another matter
 		}
-		ended = append(ended, r.Ref, KindKeyUse.Ref(r.Org, r.ID))
+		gone[r.ID] = true
+		ended = append(ended, r)
+	}
+	for use, err := range LiveEverywhere(v, KindKeyUse) {
+		if err != nil {
+			return nil, err
+		}
+		key, err := find(v, KindKey.Ref(use.Org, use.ID))
+		if err != nil {
+			return nil, err
+		}
+		if gone[use.ID] || !key.live() {
+			ended = append(ended, use)
+		}
 	}
 	return ended, nil
 }

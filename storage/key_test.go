@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -80,5 +81,37 @@ func TestKey_Live(t *testing.T) {
 		if got := tt.key.Live(now); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestEndedKeys_LeftLastUse checks that a last use whose deletion failed is deleted later,
+// without its key.
+func TestEndedKeys_LeftLastUse(t *testing.T) {
+	now := storagetest.Start
+	s, log, _ := storagetest.NewStore(func() time.Time { return now })
+	k, _ := storage.NewKey("acme", now)
+	k.Link, k.ExpiresAt = true, storage.Time{Time: now.Add(time.Minute)}
+	use := &storage.KeyUse{KeyID: k.ID, LastUsedAt: storage.Time{Time: now}, Base: storage.Base{OrganizationID: "acme"}}
+	storagetest.Put(t, s, organization("acme"), &k, use)
+	now = now.Add(time.Hour)
+	sweep := func() error {
+		ended, err := storage.Query(s, func(v storage.View) ([]storage.Record, error) { return storage.EndedKeys(v, now) })
+		return errors.Join(err, s.DeleteEach(t.Context(), ended))
+	}
+	log.Intercept(func(w storage.Write) error {
+		if w.Kind == storage.KindKeyUse {
+			return storage.ErrUnavailable
+		}
+		return nil
+	})
+	if err := sweep(); !errors.Is(err, storage.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	log.Intercept(nil)
+	if err := sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := storage.Get[storage.KeyUse](s, use.Ref()); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the last use of the deleted key: %v", err)
 	}
 }

@@ -147,13 +147,15 @@ func ServerOf(u *url.URL) string {
 }
 
 // endpointRef returns the record that contains an endpoint, and the endpoint's number
-// among the record's callbacks.
+// among the record's callbacks, -1 if the identifier is none of CallbackID.
 func endpointRef(org, id string) (ref Ref, callback int) {
 	if !strings.HasPrefix(id, SubscriptionPrefix) {
 		return KindWebhookEndpoint.Ref(org, id), 0
 	}
-	of, n, _ := strings.Cut(id, "-")
-	callback, _ = strconv.Atoi(n) // 0 for the first callback, which has no number
+	of, n, numbered := strings.Cut(id, "-")
+	if callback, _ = strconv.Atoi(n); numbered && (callback <= 0 || strconv.Itoa(callback) != n) {
+		callback = -1
+	}
 	return OpenADRRef(OpenADRSubscription, org, of), callback
 }
 
@@ -192,17 +194,17 @@ func ListEndpoints(v View, org, after string, limit int) (list []WebhookEndpoint
 		}
 		after = ""
 	}
-	of, number, _ := strings.Cut(after, "-")
-	shown, _ := strconv.Atoi(number) // number of the last listed callback
-	if of != "" {
-		first, err := v.Get(OpenADRRef(OpenADRSubscription, org, of))
+	if after != "" {
+		subscription, shown := endpointRef(org, after)
+		after = subscription.ID
+		first, err := v.Get(subscription)
 		if o, failed := Decode[OpenADRObject](first); err == nil && failed == nil {
 			for n := shown + 1; n < len(o.Callbacks) && len(list) < limit; n++ {
 				list = append(list, o.Endpoint(n))
 			}
 		}
 	}
-	err = v.Scan(KindOpenADRSubscription, org, of, func(r Record) bool {
+	err = v.Scan(KindOpenADRSubscription, org, after, func(r Record) bool {
 		o, failed := Decode[OpenADRObject](r)
 		for n := 0; failed == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
 			list = append(list, o.Endpoint(n))
@@ -262,7 +264,7 @@ func UpdateEndpoint(ctx context.Context, s *Store, org, id string, change func(*
 		return err
 	}
 	_, err := Update(ctx, s, ref, func(o *OpenADRObject) error {
-		if n >= len(o.Callbacks) {
+		if n < 0 || n >= len(o.Callbacks) {
 			return ErrNotFound
 		}
 		e := o.Endpoint(n)

@@ -18,7 +18,7 @@ func (e *EndpointSettings) IsRelay() bool { return e.URL == RelayURL }
 
 // UnusedRelays returns the relay endpoints whose retention has passed. Beginning to listen
 // touches an endpoint.
-func UnusedRelays(v View, now time.Time) (unused []Ref, err error) {
+func UnusedRelays(v View, now time.Time) (unused []Record, err error) {
 	for r, err := range LiveEverywhere(v, KindWebhookEndpoint) {
 		if err != nil {
 			return nil, err
@@ -27,7 +27,7 @@ func UnusedRelays(v View, now time.Time) (unused []Ref, err error) {
 			continue
 		}
 		if e, err := DecodeEndpoint(r); err == nil && e.IsRelay() { // a record that does not decode is another matter
-			unused = append(unused, r.Ref)
+			unused = append(unused, r)
 		}
 	}
 	return unused, nil

@@ -318,11 +318,11 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 	return s.append(ctx, s.tombstone(current, false))
 }
 
-// DeleteEach deletes entities one after another. It skips an entity that another process
-// has deleted or written meanwhile. Errors: ErrUnavailable.
-func (s *Store) DeleteEach(ctx context.Context, refs []Ref) error {
-	for _, ref := range refs {
-		if err := s.Delete(ctx, ref); err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
+// DeleteEach deletes entities one after another. It skips an entity that was deleted or
+// written after its record was read. Errors: ErrUnavailable.
+func (s *Store) DeleteEach(ctx context.Context, records []Record) error {
+	for i := range records {
+		if err := s.append(ctx, s.tombstone(records[i], false)); err != nil && !errors.Is(err, ErrConflict) {
 			return err
 		}
 	}

@@ -297,14 +297,17 @@ func (s *server) update(k *kind, r *request) (any, error) {
 }
 
 // remove deletes an object after its children, so that a repeat continues a deletion that
-// failed.
+// failed. Then it deletes the children that were created meanwhile.
 func (s *server) remove(k *kind, r *request) (any, error) {
 	o, err := s.writable(k, r)
-	if err == nil && k.children != "" {
+	if err == nil {
 		err = s.removeChildren(r, k.children, o.ID)
 	}
 	if err == nil {
 		o, err = s.markRemoved(r, o.Ref())
+	}
+	if err == nil {
+		err = s.removeChildren(r, k.children, o.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -324,7 +327,11 @@ func (s *server) markRemoved(r *request, ref storage.Ref) (storage.OpenADRObject
 	})
 }
 
+// removeChildren deletes the children of an object. An empty type has none.
 func (s *server) removeChildren(r *request, of storage.OpenADRType, parent string) error {
+	if of == "" {
+		return nil
+	}
 	var refs []storage.Ref
 	err := s.Store.View(func(v storage.View) error {
 		return v.Scan(of.Kind(), r.caller.OrganizationID, "", func(record storage.Record) bool {

@@ -33,6 +33,38 @@ func object(of storage.OpenADRType, id, parent string) *storage.OpenADRObject {
 	return o
 }
 
+// TestRemove_CreatedMeanwhile checks that a resource that is created during the deletion of
+// its VEN is deleted too. The client's next VEN has the same identifier.
+func TestRemove_CreatedMeanwhile(t *testing.T) {
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	ven := object(storage.OpenADRVEN, storage.VENID("key_9"), "")
+	ven.ClientID = "key_9"
+	storagetest.Put(t, store, ven)
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	log.Intercept(func(w storage.Write) error {
+		if w.Ref != ven.Ref() {
+			return nil
+		}
+		log.Intercept(nil)
+		resource := object(storage.OpenADRResource, storage.NewResourceID(ven.ID, storagetest.Start), ven.ID)
+		resource.ClientID, resource.Targets = "key_9", []string{"group"}
+		return store.Create(t.Context(), resource)
+	})
+	vens := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "vens" })
+	if _, err := s.remove(kinds()[vens], business(t.Context(), http.MethodDelete, ven.ID)); err != nil {
+		t.Fatal(err)
+	}
+	again := object(storage.OpenADRVEN, ven.ID, "")
+	again.ClientID = "key_9"
+	if err := store.Replace(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	granted, err := storage.Query(store, func(v storage.View) (map[string]bool, error) { return storage.Granted(v, "acme", "key_9") })
+	if len(granted) > 0 || err != nil {
+		t.Errorf("the new VEN has the targets %v of the deleted one, error %v", granted, err)
+	}
+}
+
 // TestRemove_RepeatAfterFailure checks that a repeat of a deletion that was cut off deletes
 // the remaining children.
 func TestRemove_RepeatAfterFailure(t *testing.T) {

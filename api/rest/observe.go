@@ -112,7 +112,7 @@ func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err 
 	}
 	if *err == nil {
 		var release func()
-		if release, *err = s.unread.hold(c.Payer(), int64(body.Len()), c.Change != (Change{})); *err == nil {
+		if release, *err = s.unread.hold(c.Payer(), int64(body.Len()), c.Change.Operation != ""); *err == nil {
 			defer release()
 		}
 	}

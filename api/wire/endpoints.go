@@ -17,7 +17,7 @@ type Endpoint struct {
 	ID string `json:"id" example:"ep_01JZ2E6K8M0000000000000000"`
 	EndpointSettings
 	PublicKey       string            `json:"publicKey" doc:"The key that verifies ed25519 signatures: whpk_ and base64. Empty for hmac."`
-	SecretRotatedAt storage.Time      `json:"secretRotatedAt" doc:"When the newest signing secret was created."`
+	SecretRotatedAt storage.Time      `json:"secretRotatedAt" nullable:"true" doc:"When the newest signing secret was created. null for a callback of an OpenADR subscription, which has no secret."`
 	Disabled        *storage.Disabled `json:"disabled" doc:"Why the service disabled the endpoint. null if it did not, or if the endpoint was enabled again." example:"null"`
 	Health          events.Health     `json:"health" doc:"The results of recent deliveries."`
 	Breaker         events.Breaker    `json:"breaker" doc:"The state of the circuit breaker."`

@@ -27,7 +27,7 @@ func (r *Replayer) plan(ctx context.Context) error {
 	}
 	now := r.Store.Now()
 	var missing []events.Task
-	var old []storage.Ref
+	var old []storage.Record
 	err = r.Store.View(func(v storage.View) error {
 		for record, err := range storage.LiveEverywhere(v, storage.KindReplay) {
 			if err != nil {
@@ -43,7 +43,7 @@ func (r *Replayer) plan(ctx context.Context) error {
 			case replay.Status != storage.ReplayCompleted && !waiting[task.Name()]:
 				missing = append(missing, task)
 			case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplayRetention:
-				old = append(old, replay.Ref())
+				old = append(old, record)
 			}
 		}
 		return nil

@@ -192,7 +192,7 @@ const expireEvery = time.Hour
 
 // expireReports deletes the reports that are older than their retention.
 func (s *Scheduler) expireReports(ctx context.Context) error {
-	var old []storage.Ref
+	var old []storage.Record
 	now := s.Now()
 	err := s.Store.View(func(v storage.View) error {
 		for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
@@ -200,7 +200,7 @@ func (s *Scheduler) expireReports(ctx context.Context) error {
 				return err
 			}
 			if now.Sub(r.At) > s.ReportRetention {
-				old = append(old, r.Ref)
+				old = append(old, r)
 			}
 		}
 		return nil

@@ -13,8 +13,8 @@ const unusedEvery = 10 * time.Minute
 // deleteUnused deletes the relay endpoints whose client was killed before it could delete
 // them, and the keys that ended long ago.
 func (s *Scheduler) deleteUnused(ctx context.Context) error {
-	for _, find := range []func(storage.View, time.Time) ([]storage.Ref, error){storage.UnusedRelays, storage.EndedKeys} {
-		unused, err := storage.Query(s.Store, func(v storage.View) ([]storage.Ref, error) { return find(v, s.Now()) })
+	for _, find := range []func(storage.View, time.Time) ([]storage.Record, error){storage.UnusedRelays, storage.EndedKeys} {
+		unused, err := storage.Query(s.Store, func(v storage.View) ([]storage.Record, error) { return find(v, s.Now()) })
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func (w *work) churn(ctx context.Context, number int, now storage.Time) {
 		})
 		must(t, err)
 		later := now.Add(storage.EndedKeyRetention + time.Hour) // the retention of a key has no setting
-		ended, err := storage.Query(w.store, func(v storage.View) ([]storage.Ref, error) { return storage.EndedKeys(v, later) })
+		ended, err := storage.Query(w.store, func(v storage.View) ([]storage.Record, error) { return storage.EndedKeys(v, later) })
 		must(t, err)
 		must(t, w.store.DeleteEach(ctx, ended))
 		return

@@ -49,6 +49,9 @@ func (d *Day) WeekdayPeriod(quarter int) int {
 	return int(d.version.Weekday[d.day.month][quarter])
 }
 
+// SameVersion reports whether both days have the same version of the tariff.
+func (d *Day) SameVersion(other *Day) bool { return d.version == other.version }
+
 // Demand returns the day's demand charges.
 func (d *Day) Demand() *Demand { return &d.version.Demand }
 

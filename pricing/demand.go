@@ -55,8 +55,8 @@ func (c *DemandCharge) Cost(kw float64) float64 {
 		kw /= c.Unit.KW
 	}
 	total, from := 0.0, 0.0
-	for _, t := range c.Tiers {
-		if t.MaxKW == nil || kw <= *t.MaxKW {
+	for i, t := range c.Tiers {
+		if t.MaxKW == nil || kw <= *t.MaxKW || i == len(c.Tiers)-1 { // the last tier has no end, as for energy
 			return total + max(kw-from, 0)*t.Rate
 		}
 		total += max(*t.MaxKW-from, 0) * t.Rate

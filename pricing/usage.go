@@ -121,15 +121,18 @@ func (u *Usage) on(day localDay, v *version, netted bool) meter {
 	if metered, _ := BillingMonth(u.AsOf, u.BillingDay); metered != start {
 		return m
 	}
-	m.known = true
 	asOf, first := u.AsOf.dayNumber(), start.dayNumber()
+	mean := 0.0 // daily use until the reading
+	if asOf > first {
+		mean = u.MonthToDateKWh / float64(asOf-first)
+	}
 	switch {
-	case day.number >= asOf:
+	case day.number < asOf:
+		m.kwh, m.daily, m.known = mean*float64(day.number-first), mean, true
+	case m.known:
 		m.kwh = u.MonthToDateKWh + u.used(u.AsOf, day, netted)
-	default: // before the reading: in proportion to the days
-		share := float64(day.number-first) / float64(asOf-first)
-		m.kwh = u.MonthToDateKWh * share
-		m.daily = u.MonthToDateKWh / float64(asOf-first)
+	default: // nothing is assumed, so the use goes on as until the reading
+		m.kwh, m.daily, m.known = u.MonthToDateKWh+mean*float64(day.number-asOf), mean, asOf > first
 	}
 	return m
 }

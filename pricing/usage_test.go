@@ -194,6 +194,32 @@ func TestTiers_SellRate(t *testing.T) {
 	}
 }
 
+// Without an assumed usage the use goes on as until the reading. A reading on the first day
+// says nothing about the month.
+func TestTiers_ReadingAlone(t *testing.T) {
+	tiers := []any{map[string]any{"rate": 0.2, "max": 500}, map[string]any{"rate": 0.3}}
+	in := pricing.Input{Tariff: flat(1).With("energyratestructure", []any{tiers}).Parse(t), Location: time.UTC}
+	for _, tt := range []struct {
+		asOf  int // day of July
+		kwh   float64
+		day   string
+		want  float64
+		known bool
+	}{
+		{15, 420, "2026-07-10", 0.2, true},
+		{15, 420, "2026-07-17", 0.2, true}, // 480 kWh at its start, 500 at 16:00
+		{15, 420, "2026-07-18", 0.3, true},
+		{15, 420, "2026-07-30", 0.3, true},
+		{1, 0, "2026-07-30", 0.2, false},
+	} {
+		in.Usage = pricing.Usage{AsOf: pricing.Date{Year: 2026, Month: time.July, Day: tt.asOf}, MonthToDateKWh: tt.kwh}
+		c := price(t, in, window(tt.day+"T00:00:00Z", tt.day+"T01:00:00Z"))
+		if c.Import[0] != tt.want || (c.Confidence[0] == 1) != tt.known {
+			t.Errorf("%v kWh on %d July: %s has the price %v at the confidence %v, want %v", tt.kwh, tt.asOf, tt.day, c.Import[0], c.Confidence[0], tt.want)
+		}
+	}
+}
+
 // Without a usage the first tier is a guess. The confidence is the share of homes that
 // are still in it, or in a tier with a price within a tenth. It falls through the month.
 func TestTiers_NoUsage(t *testing.T) {

@@ -75,11 +75,13 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 		if i > 0 && t.settlesAfter(months[i-1].start) {
 			kwh = &bank{}
 		}
-		info := months[i].seen[0].rates.Info
-		b.Months = append(b.Months, t.month(&months[i], info, m.SendsOut(), kwh))
-		least := info.MinimumCharge
-		least.Amount = charged(least, &months[i])
-		minimums = append(minimums, least)
+		month, least := t.month(&months[i], m.SendsOut(), kwh), pricing.Charge{}
+		for _, part := range months[i].versions() {
+			info := &part.seen[0].rates.Info
+			month.Fixed += charged(info.FixedCharge, &part)
+			least = pricing.Charge{Amount: least.Amount + charged(info.MinimumCharge, &part), Unit: info.MinimumCharge.Unit}
+		}
+		b.Months, minimums = append(b.Months, month), append(minimums, least)
 	}
 	t.chargeDemand(b, months, m.Step)
 	t.settle(b, minimums)
@@ -89,9 +91,10 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 	return b, nil
 }
 
-// month calculates the charges of one month, before credits roll over.
-func (t *Terms) month(m *monthOfSteps, info pricing.TariffInfo, solar bool, bank *bank) Month {
-	month := Month{Start: m.start, Days: m.days, Fixed: charged(info.FixedCharge, m)}
+// month calculates the energy charges and the grid fees of one month, before credits roll
+// over.
+func (t *Terms) month(m *monthOfSteps, solar bool, bank *bank) Month {
+	month := Month{Start: m.start, Days: m.days}
 	for i := range m.seen {
 		for _, s := range m.seen[i].steps {
 			month.UsedKWh += s.load

@@ -17,11 +17,15 @@ func (t *Terms) chargeDemand(b *Bill, months []monthOfSteps, meterStep time.Dura
 		of = used
 	}
 	for i := range months {
-		m, d := &b.Months[i], months[i].seen[0].rates.Demand()
-		if d.Charges() {
-			m.DemandKW, m.Demand = months[i].demand(d, ratchet(d.Ratchet, b.Months[:i]), meterStep, of)
+		m := &b.Months[i]
+		for _, part := range months[i].versions() {
+			d := part.seen[0].rates.Demand()
+			if d.Charges() {
+				kw, cost := part.demand(d, ratchet(d.Ratchet, b.Months[:i]), meterStep, of)
+				m.DemandKW, m.Demand = max(m.DemandKW, kw), m.Demand+cost
+			}
+			b.doubt(d, meterStep)
 		}
-		b.doubt(d, meterStep)
 		b.Demand += m.Demand
 	}
 }

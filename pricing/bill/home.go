@@ -61,7 +61,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Bids && h.Market != nil && m.SendsOut() && r.Start == "" && r.Metering == "" {
 		b.caveat("the home bids on a market, but a typical year has no market prices: the rate plan settles its exports")
 	}
-	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
+	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" && !h.Solar.NonNetMetered {
 		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
 	}
 	return b, nil
@@ -146,7 +146,10 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		of = h.Solar.Solar
 	}
 	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
-	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market, MarketBidding: exports && h.sells(r)}
+	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, MarketBidding: exports && h.sells(r)}
+	if follows || r.Start != "" { // a typical year has no market prices
+		in.Market = h.Market
+	}
 	if t.AnyDate {
 		in.Tariff = t.Tariff.OfTypicalYear()
 	}
@@ -165,7 +168,9 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		caveats = append(caveats, "some prices of the market are forecast")
 	}
 	if exports && r.Metering == "" {
-		t.Metering = settlements[curve.ExportCompensation.Type]
+		if t.Metering = settlements[curve.ExportCompensation.Type]; r.Start != "" {
+			err = checkSettlement(in, w, t.Metering)
+		}
 	}
 	if exports && t.Metering == NetBilling {
 		if t.Tariff.PaysAvoidedCosts() || curve.ExportCompensation.Type == pricing.Wholesale {
@@ -175,7 +180,20 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 			caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
 		}
 	}
-	return caveats, nil
+	return caveats, err
+}
+
+// checkSettlement refuses a time at whose end exports are settled in another way than at
+// its start.
+func checkSettlement(in pricing.Input, w pricing.Window, first Metering) error {
+	curve, err := pricing.Price(in, pricing.Window{Start: w.End.Add(-pricing.Interval), End: w.End})
+	if err != nil {
+		return errors.Join(ErrTerms, err)
+	}
+	if last := settlements[curve.ExportCompensation.Type]; last != first {
+		return wrong("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)
+	}
+	return nil
 }
 
 // followsMarket reports whether the tariff's prices follow a market in the billed time. A

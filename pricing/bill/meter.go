@@ -81,6 +81,20 @@ type monthOfSteps struct {
 // share returns the metered part of the billing month, from 0 to 1.
 func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m.days) }
 
+// versions divides a month into the days of each version of the tariff, which have the
+// charges of that version in proportion to their number.
+func (m *monthOfSteps) versions() (parts []monthOfSteps) {
+	for from := 0; from < len(m.seen); {
+		to := from + 1
+		for to < len(m.seen) && m.seen[to].rates.SameVersion(&m.seen[from].rates) {
+			to++
+		}
+		parts = append(parts, monthOfSteps{m.start, m.days, m.seen[from:to]})
+		from = to
+	}
+	return parts
+}
+
 // months groups the steps by billing month and local day.
 func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 	var months []monthOfSteps

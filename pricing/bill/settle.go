@@ -22,7 +22,7 @@ func (t *Terms) settle(b *Bill, minimums []pricing.Charge) {
 		}
 		b.topUp(minimums, t.plainDue(b))
 	default:
-		due, paid := t.trueUps(b, minimums)
+		due, paid := t.trueUps(b)
 		b.Credit = b.Fixed + b.Demand + b.Energy - paid
 		b.topUp(minimums, due)
 	}
@@ -48,15 +48,14 @@ func (t *Terms) settlesAfter(month pricing.Date) bool { return month.Month == t.
 
 // trueUps settles net metering for each group of months up to a true-up, and for the
 // rest. It returns the amount due each month, and the total paid.
-func (t *Terms) trueUps(b *Bill, minimums []pricing.Charge) (due []float64, paid float64) {
-	yearly := len(minimums) > 0 && perYear(minimums[0])
+func (t *Terms) trueUps(b *Bill) (due []float64, paid float64) {
 	for from := 0; from < len(b.Months); {
 		to := from + 1
 		for to < len(b.Months) && !t.settlesAfter(b.Months[to-1].Start) {
 			to++
 		}
 		months := b.Months[from:to]
-		owed, left := t.rollOver(months, yearly)
+		owed, left := t.rollOver(months)
 		for _, amount := range owed {
 			paid += amount
 		}
@@ -84,22 +83,12 @@ func surplus(months []Month) float64 {
 
 // rollOver carries credits from month to month. Credits pay for energy, never for fixed
 // or demand charges. rollOver returns the amount due each month and the remaining credit.
-func (t *Terms) rollOver(months []Month, yearly bool) (due []float64, left float64) {
-	credits, energy := ledger{expiry: t.CreditMonths}, 0.0
+func (t *Terms) rollOver(months []Month) (due []float64, left float64) {
+	credits := ledger{expiry: t.CreditMonths}
 	for _, m := range months {
-		owed := m.Energy - m.Credit
-		energy += owed
-		due = append(due, m.apart()+credits.apply(owed))
+		due = append(due, m.apart()+credits.apply(m.Energy-m.Credit))
 	}
-	if !yearly {
-		return due, sumOf(credits.credits)
-	}
-	// A yearly minimum applies to the sum of the months.
-	for i, m := range months {
-		due[i] = m.apart()
-	}
-	due[len(due)-1] += max(energy, 0)
-	return due, max(-energy, 0)
+	return due, sumOf(credits.credits)
 }
 
 // ledger holds the credits of past months in dollars, oldest first.

@@ -85,17 +85,21 @@ var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func isLeap(year time.Time) bool { return year.AddDate(0, 0, 365).Day() != 1 }
 
-// yearInForce returns the start of a year without a leap day. The newest versions of the
-// tariff and of all parts are in force at that time, if such a year exists.
+// yearInForce returns the start of a year without a leap day. The newest versions and
+// riders of the tariff and of all parts have begun at that time.
 func yearInForce(t *Terms) time.Time {
 	tariffs := []*pricing.Tariff{t.Tariff}
 	for _, part := range t.Parts {
 		tariffs = append(tariffs, part.Tariff)
 	}
-	var first time.Time // zero if no version has a first day
+	var first time.Time // zero if no version and no rider has a first day
 	for _, tariff := range tariffs {
-		if from := tariff.Info().EffectiveFrom; !from.IsZero() {
-			if day := time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC); day.After(first) {
+		begins := []pricing.Date{tariff.Info().EffectiveFrom}
+		for _, rider := range tariff.Riders() {
+			begins = append(begins, rider.From)
+		}
+		for _, from := range begins {
+			if day := time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC); !from.IsZero() && day.After(first) {
 				first = day
 			}
 		}

@@ -52,14 +52,15 @@ func (c *Checker) override(a *Area) {
 	if t, ok := specific(c.Overrides.Territories, a.Code); ok {
 		a.Market, a.marketPrograms = t.Market, marketPrograms(t.Market)
 		a.Utilities, a.overridden = nil, true
+		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 		for _, id := range t.Utilities {
 			u, found := c.utility(id)
 			if !found {
 				u = Utility{EIAID: id}
 			}
+			u.Programs = programsIn(a.State, u.Programs)
 			a.Utilities = append(a.Utilities, u)
 		}
-		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 	}
 	for i, u := range a.Utilities {
 		if replaced, ok := c.Overrides.Utilities[u.EIAID]; ok {

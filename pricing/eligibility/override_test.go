@@ -50,3 +50,15 @@ func TestOverrides_Apply(t *testing.T) {
 		t.Error("the overrides of one checker change another")
 	}
 }
+
+// A utility that an override moves to another state brings no programs of its own states.
+func TestOverrides_ProgramsOfStates(t *testing.T) {
+	const pacificorp = 14354
+	c := checker(t, eligibility.Overrides{Territories: map[string]eligibility.Territory{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
+	if r := c.Check("60614"); slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.Contains(name, ":") || strings.Contains(name, "Wattsmart") }) {
+		t.Errorf("programs of PacifiCorp in Illinois: %q", r.DemandResponsePrograms)
+	}
+	if r := c.Check("84101"); !slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.HasSuffix(name, "Wattsmart Battery") }) {
+		t.Errorf("programs of PacifiCorp in Utah: %q", r.DemandResponsePrograms)
+	}
+}

@@ -1,0 +1,167 @@
+package bill_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/bill"
+	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/urdb"
+)
+
+// hourly returns a request with a load for each hour of some days from a day on.
+func hourly(start string, days int, kwh func(hour int) float64) bill.Request {
+	r := bill.Request{Start: start, StepMinutes: 60}
+	for i := range days * 24 {
+		r.Load = append(r.Load, kwh(i%24))
+	}
+	return r
+}
+
+func flatRate(rate float64) []any { return []any{[]any{fields{"rate": rate}}} }
+
+// billing returns the bill of a home with a billing month from the 15th on.
+func billing(t *testing.T, r bill.Request, versions ...fields) *bill.Bill {
+	t.Helper()
+	data, err := json.Marshal(versions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tariff, err := urdb.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bill.ForHome(bill.Home{Location: time.UTC, Usage: pricing.Usage{BillingDay: 15}}, bill.Terms{Tariff: tariff}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A version that starts within the billing month has its fixed and minimum charges for its
+// days.
+func TestVersions_FixedCharges(t *testing.T) {
+	b := billing(t, hourly("2026-02-15", 28, func(int) float64 { return 0 }),
+		fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.4), "mincharge": 28},
+		fields{"startdate": "2026-03-01", "energyratestructure": flatRate(0.3), "mincharge": 56, "fixedchargefirstmeter": 0.5, "fixedchargeunits": "$/day"})
+	// 14 days at 0.50 are 7.00; the minimum is 28 and 56 for half a month each.
+	if m := b.Months[0]; !near(m.Fixed, 7) || !near(m.Minimum, 42-7) || !near(b.Total, 42) {
+		t.Errorf("fixed %v, minimum %v, total %v, want 7, 35 and 42", m.Fixed, m.Minimum, b.Total)
+	}
+}
+
+// Each version of a plan has its own demand charges and periods. These two cost the same,
+// and number their periods differently.
+func TestVersions_DemandPeriods(t *testing.T) {
+	version := func(start string, peak int) fields {
+		hours := make([][]int, 12)
+		for m := range hours {
+			for h := range 24 {
+				p := 1 - peak
+				if h >= 16 && h < 21 {
+					p = peak
+				}
+				hours[m] = append(hours[m], p)
+			}
+		}
+		rates := []any{[]any{fields{"rate": 0}}, []any{fields{"rate": 0}}}
+		rates[peak] = []any{fields{"rate": 20}}
+		return fields{
+			"startdate": start, "energyratestructure": flatRate(0.1),
+			"demandratestructure": rates, "demandweekdayschedule": hours, "demandweekendschedule": hours,
+		}
+	}
+	load := func(hour int) float64 {
+		if hour < 6 {
+			return 10
+		}
+		return 1
+	}
+	b := billing(t, hourly("2026-02-15", 28, load), version("2025-01-01", 1), version("2026-03-01", 0))
+	if m := b.Months[0]; !near(m.Demand, 20) || !near(m.DemandKW, 10) {
+		t.Errorf("demand of %v kW for %v, want 10 and 20 for the 1 kW of the peak hours", m.DemandKW, m.Demand)
+	}
+}
+
+// The last tier of a demand charge has no end, as for energy.
+func TestDemand_BeyondLastTier(t *testing.T) {
+	b := billing(t, hourly("2026-02-15", 28, func(int) float64 { return 8 }),
+		fields{"energyratestructure": flatRate(0.1), "flatdemandstructure": []any{[]any{fields{"rate": 10, "max": 5}}}})
+	if !near(b.Demand, 80) {
+		t.Errorf("8 kW cost %v, want 80", b.Demand)
+	}
+}
+
+// A yearly minimum changes nothing about the credits of net metering: those of February do
+// not pay for January.
+func TestSettle_YearlyMinimum(t *testing.T) {
+	for _, unit := range []string{"$/month", "$/year"} {
+		r := hourly("2026-01-15", 31, func(int) float64 { return 1 })
+		r.Load = append(r.Load, hourly("", 28, func(int) float64 { return -1 }).Load...)
+		b := billing(t, r, fields{"energyratestructure": flatRate(0.2), "dgrules": "Net Metering", "mincharge": 1, "minchargeunits": unit})
+		want := 744 * 0.2
+		if unit == "$/month" {
+			want++ // the minimum of the second month
+		}
+		if !near(b.Total, want) {
+			t.Errorf("%s: total %v, want %v", unit, b.Total, want)
+		}
+	}
+}
+
+// A bill that crosses the end of a regime is refused. The bills before and after it have
+// different settlements.
+func TestSettlement_Change(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.4, "sell": 0.05}}}})
+	home := bill.Home{Location: time.UTC, Solar: &bill.Solar{}}
+	home.Solar.Regime = pricing.Regime{Name: "NEM 1.0", Metering: pricing.NetMetering, Ends: pricing.Date{Year: 2025, Month: time.December, Day: 31}}
+	load := func(hour int) float64 {
+		if hour == 12 {
+			return -10
+		}
+		return 1
+	}
+	for start, want := range map[string]bill.Metering{"2025-12-01": bill.NetMetering, "2026-01-01": bill.NetBilling} {
+		b, err := bill.ForHome(home, bill.Terms{Tariff: tariff}, hourly(start, 31, load))
+		if err != nil || b.Metering != want {
+			t.Errorf("from %s: %+v, %v; want %s", start, b, err, want)
+		}
+	}
+	_, err := bill.ForHome(home, bill.Terms{Tariff: tariff}, hourly("2025-12-15", 31, load))
+	if err == nil || !strings.Contains(err.Error(), "settled by NET_BILLING instead of NET_METERING") {
+		t.Errorf("across the end of the regime: %v", err)
+	}
+}
+
+// A typical year of a home that bids has no market prices, also under a plan that pays
+// them for exports.
+func TestSettlement_WholesaleTypicalYear(t *testing.T) {
+	points := make([]market.Point, 72)
+	for i := range points {
+		points[i] = market.Point{Start: time.Date(2026, time.June, 1, i, 0, 0, 0, time.UTC), Price: 0.03}
+	}
+	hub, err := market.New(points, market.Options{Node: "N", Kind: market.DayAhead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tariff := parse(t, fields{"energyratestructure": flatRate(0.2), "dgrules": "Wholesale"})
+	r := hourly("", 365, func(hour int) float64 { return float64(1 - 2*(hour/12)) })
+	if _, err := bill.ForHome(bill.Home{Location: time.UTC, Market: hub, Bids: true}, bill.Terms{Tariff: tariff}, r); err != nil {
+		t.Error(err)
+	}
+}
+
+// A typical year has the riders that began after the tariff, and not those that have ended.
+func TestTypicalYear_Riders(t *testing.T) {
+	b := billing(t, hourly("", 365, func(int) float64 { return 1 }), fields{
+		"startdate": "2024-03-01", "energyratestructure": flatRate(0.2), "riders": []any{
+			fields{"name": "new", "rate": 0.03, "startdate": "2026-01-01"}, fields{"name": "old", "rate": 0.5, "enddate": "2025-06-30"},
+		},
+	})
+	if !near(b.Total, 8760*0.23) {
+		t.Errorf("total %v, want %v", b.Total, 8760*0.23)
+	}
+}

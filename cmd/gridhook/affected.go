@@ -49,7 +49,7 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, o.id, accepted.TriggerID)
 	}
 	if failed > 0 {
-		return nil, fmt.Errorf("%w: the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", errPartly, failed, len(organizations), a.plan)
+		return nil, fmt.Errorf("the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", failed, len(organizations), a.plan)
 	}
 	return response, nil
 }

@@ -69,7 +69,7 @@ func channelTested(_ context.Context, _ *client.Client, response json.RawMessage
 		return nil, err
 	}
 	if !t.Delivered {
-		return nil, fmt.Errorf("%w: the channel did not accept the test: %s", errPartly, t.Reason)
+		return nil, fmt.Errorf("the channel did not accept the test: %s", t.Reason)
 	}
 	return response, nil
 }

@@ -64,7 +64,7 @@ system account. Name the ports with --nats-monitor.`,
 		case doctor.OK:
 			return nil
 		case doctor.Problem:
-			return fmt.Errorf("%w: see the lines with PROBLEM", errPartly)
+			return errors.New("there are problems: see the lines with PROBLEM")
 		}
 		return fmt.Errorf("%w: see the lines with WARNING or UNKNOWN", errWarnings)
 	}

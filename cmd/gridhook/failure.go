@@ -46,9 +46,6 @@ func seeHelp(sentence string, cmd *cobra.Command) string {
 	return fmt.Sprintf("%s; see %q", sentence, cmd.CommandPath()+" --help")
 }
 
-// errPartly says that the output already reported the failures.
-var errPartly = errors.New("the command failed partly")
-
 // sentence returns the text that reports an error.
 func (g *globals) sentence(err error) string {
 	if refused, ok := errors.AsType[*client.Error](err); ok {
@@ -82,6 +79,8 @@ func (g *globals) refusal(e *client.Error) string {
 		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, source)
 	case e.Code == client.CodeValidationFailed:
 		return text
+	case e.Code == client.CodeNotFound && strings.Contains(text, "rate plan") && g.org != "":
+		return text + `: look for it with --org ` + g.org + `, or with --org "" among the plans that all organizations share`
 	case e.RecoveryAction != "":
 		text += ". " + strings.TrimSuffix(e.RecoveryAction, ".")
 	}

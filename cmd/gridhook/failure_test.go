@@ -30,6 +30,7 @@ func TestUsage_Errors(t *testing.T) {
 		{"trigger --org acme --start 1h", `give both --start and --end, or neither for the next 24 hours; see "gridhook trigger --help"`},
 		{"trigger --org acme --start tomorrow --end 1h", `--start must be a time such as 2026-07-01T00:00:00Z, or a duration such as 24h, not "tomorrow"; see "gridhook trigger --help"`},
 		{"key create --org acme --expires never", `--expires must be a time such as`},
+		{"home update home-1 --org acme", `name at least one change with a flag; see "gridhook home update --help"`},
 		{"endpoint update ep_1 --org acme", `name at least one change with a flag; see "gridhook endpoint update --help"`},
 		{"endpoint create --org acme --url u --header x", `--header must be "Name: value", not "x"`},
 		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},
@@ -174,13 +175,23 @@ func TestFlags_Environment(t *testing.T) {
 	}
 }
 
+// A plan that an organization does not have may be a shared plan.
+func TestPlanGet_Shared(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/plans/flat/get", answer{404, `{"error_code":"NOT_FOUND","message":"There is no rate plan \"flat\" in organization \"acme\"."}`})
+	got := run(t, f, "", []string{"plan", "get", "flat"}, "GRIDHOOK_ORG=acme")
+	if want := `or with --org "" among the plans that all organizations share`; got.code != exitFailure || !strings.Contains(got.err, want) {
+		t.Errorf("exit %d: %s, want %s", got.code, got.err, want)
+	}
+}
+
 // A test that the receiver does not accept shows the delivery, if there is one, and fails.
 func TestTest_NotAccepted(t *testing.T) {
 	f := newFake(t)
-	f.on("/v1/webhook/endpoints/ep_1/test", ok(`{"id":"msg_1","outcome":"FAILED","status":500,"durationMs":12.3}`))
+	f.on("/v1/webhook/endpoints/ep_1/test", ok(`{"id":"msg_1","outcome":"FAILED","status":500,"durationMs":12.3,"reason":"the endpoint responded 500","answer":"down"}`))
 	f.on("/v1/channels/ch_1/test", ok(`{"delivered":false,"reason":"status 404"}`))
 	for _, test := range []struct{ args, out, err string }{
-		{"endpoint test ep_1 --org acme", "outcome  FAILED\nstatus   500\ntook     12.3 ms\nmessage  msg_1\n", "the endpoint did not accept the test"},
+		{"endpoint test ep_1 --org acme", "outcome   FAILED\nstatus    500\nreason    the endpoint responded 500\nresponse  down\ntook      12.3 ms\nmessage   msg_1\n", "the endpoint did not accept the test"},
 		{"channel test ch_1 --org acme", "", "the channel did not accept the test: status 404"},
 	} {
 		if got := run(t, f, "", strings.Fields(test.args)); got.code != exitFailure || got.out != test.out || !strings.Contains(got.err, test.err) {

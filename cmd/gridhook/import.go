@@ -161,7 +161,9 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 			say(g.err, "%s: stopped before line %d; a repeated import does not change stored lines\n", name, chunk.numbers[0])
 			return err
 		}
-		g.reportErrors(report, report.add(name, chunk, imported))
+		refused := report.add(name, chunk, imported)
+		refer.stored(chunk.numbers, refused)
+		g.reportErrors(report, refused)
 		progress.show(report.summary()+progress.rate(int64(report.Lines-before), "lines", reader.n, size), reader.n, size)
 		return nil
 	}
@@ -172,9 +174,8 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	}
 	to := newChunker(send)
 	to.check = func(number int, line []byte) bool {
-		e, wrong := refer.check(line)
+		e, wrong := refer.check(number, line)
 		if wrong {
-			e.Line = number
 			left(e)
 		}
 		return !wrong

@@ -30,6 +30,14 @@ type references struct {
 	named    map[string]bool // organizations of the files
 	missing  map[planOf]int
 	zipcodes map[string]int
+	// waiting has the references of homes that are not stored yet, by their lines.
+	waiting map[int]reference
+}
+
+// reference is what a home refers to and does not exist, zero for nothing.
+type reference struct {
+	plan    planOf
+	zipcode string
 }
 
 // planOf is a plan that homes of an organization refer to.
@@ -39,12 +47,12 @@ type planOf struct{ organization, plan string }
 const maxMissing = 1000
 
 func newReferences(ctx context.Context, c *client.Client, strict bool) *references {
-	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}}
+	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}, waiting: map[int]reference{}}
 }
 
 // check checks a line before it is sent. If the line must be skipped, it returns the
-// reason.
-func (r *references) check(line []byte) (e fileError, wrong bool) {
+// reason. stored counts what check finds.
+func (r *references) check(number int, line []byte) (e fileError, wrong bool) {
 	var l struct {
 		Resource       storage.Kind `json:"resource"`
 		OrganizationID string       `json:"organizationId"`
@@ -66,16 +74,41 @@ func (r *references) check(line []byte) (e fileError, wrong bool) {
 	case l.Resource != storage.KindHome:
 		return e, false
 	}
-	e.Resource, e.ID = string(l.Resource), l.ID
+	e.Line, e.Resource, e.ID = number, string(l.Resource), l.ID
+	var absent reference
 	if !r.exists(l.OrganizationID, l.RatePlanID) {
-		count(r.missing, planOf{l.OrganizationID, l.RatePlanID})
+		absent.plan = planOf{l.OrganizationID, l.RatePlanID}
 		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("plan %q does not exist for this home", l.RatePlanID)})
 	}
 	if _, known := eligibility.Locate(l.Zipcode); !known && len(l.Zipcode) == 5 {
-		count(r.zipcodes, l.Zipcode)
+		absent.zipcode = l.Zipcode
 		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is unknown", l.Zipcode)})
 	}
+	if len(e.Fields) > 0 && !r.strict {
+		r.waiting[number] = absent
+	}
 	return e, r.strict && len(e.Fields) > 0
+}
+
+// stored counts the missing references of the lines that the server has stored: all of a
+// chunk except the refused ones.
+func (r *references) stored(lines []int, refused []fileError) {
+	for _, e := range refused {
+		delete(r.waiting, e.Line)
+	}
+	for _, number := range lines {
+		absent, found := r.waiting[number]
+		if !found {
+			continue
+		}
+		delete(r.waiting, number)
+		if absent.plan != (planOf{}) {
+			count(r.missing, absent.plan)
+		}
+		if absent.zipcode != "" {
+			count(r.zipcodes, absent.zipcode)
+		}
+	}
 }
 
 // count counts a key unless there are too many different keys.
@@ -118,7 +151,7 @@ func (r *references) warn(w io.Writer) {
 		return // each line is already reported
 	}
 	for _, m := range slices.SortedFunc(maps.Keys(r.missing), func(a, b planOf) int { return r.missing[b] - r.missing[a] }) {
-		say(w, "warning: %d homes of %s name a plan that does not exist for them: %s%s\n", r.missing[m], or(m.organization), m.plan, r.owner(m.plan))
+		say(w, "warning: homes of %s name a plan that does not exist for them: %s%s (%d)\n", or(m.organization), m.plan, r.owner(m.plan), r.missing[m])
 	}
 	if len(r.zipcodes) > 0 {
 		const shown = 5
@@ -130,7 +163,7 @@ func (r *references) warn(w io.Writer) {
 		if len(names) > shown {
 			more, names = fmt.Sprintf(" and %d others", len(names)-shown), names[:shown]
 		}
-		say(w, "warning: %d homes have an unknown zipcode: %s%s\n", total, strings.Join(names, ", "), more)
+		say(w, "warning: homes have an unknown zipcode: %s%s (%d)\n", strings.Join(names, ", "), more, total)
 	}
 }
 

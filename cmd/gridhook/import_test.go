@@ -85,9 +85,16 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 		return f
 	}
 	got := run(t, serve(), lines, []string{"import", "--org", "beta", "-"})
-	want := "warning: 2 homes of beta name a plan that does not exist for them: private, private to acme\nwarning: 1 homes have an unknown zipcode: 00000\n"
+	want := "warning: homes of beta name a plan that does not exist for them: private, private to acme (2)\nwarning: homes have an unknown zipcode: 00000 (1)\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
+	}
+	refused := serve()
+	refused.on("/v1/admin/import", imported(6, 4, 2, `{"line":4,"resource":"home","id":"h3","fields":[{"field":"name","message":"is bad"}]},{"line":6,"resource":"home","id":"h5","fields":[{"field":"name","message":"is bad"}]}`))
+	got = run(t, refused, lines, []string{"import", "--org", "beta", "-"})
+	want = "warning: homes of beta name a plan that does not exist for them: private, private to acme (1)\n"
+	if got.code != exitFailure || !strings.Contains(got.err, want) || strings.Contains(got.err, "unknown zipcode") {
+		t.Errorf("of stored homes it says\n%swant\n%s", got.err, want)
 	}
 	f := serve()
 	got = run(t, f, lines, []string{"import", "--org", "beta", "--strict", "-"})
@@ -112,7 +119,7 @@ func TestImport_PlansOfFile(t *testing.T) {
 {"resource":"home","organizationId":"new","id":"h1","ratePlanId":"pge-e-elec"}
 {"resource":"home","organizationId":"new","id":"h2","ratePlanId":"nowhere"}
 `, []string{"import", "-"})
-	want := "warning: 1 homes of new name a plan that does not exist for them: nowhere\n"
+	want := "warning: homes of new name a plan that does not exist for them: nowhere (1)\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
 	}

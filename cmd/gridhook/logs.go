@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,8 +116,14 @@ func (t *tail) print(d *events.Delivery) error {
 	default:
 		outcome = paint.bad(outcome)
 	}
-	say(t.g.out, "%s %s %s %s attempt %d, %s, %.0f ms %s\n", d.At.UTC().Format("15:04:05.000"), outcome, plain(d.HomeID), or(plain(d.EndpointID)),
-		d.Attempt, status(d.Status), d.Milliseconds, plain(d.Reason))
+	words := []string{d.At.UTC().Format("15:04:05.000"), outcome, plain(d.HomeID), or(plain(d.EndpointID)), or(plain(d.MessageID))}
+	if last := d.Last(); last.Tried() {
+		words = append(words, fmt.Sprintf("attempt %d, %s, %.0f ms", d.Attempt, status(d.Status), d.Milliseconds))
+	}
+	if d.Reason != "" {
+		words = append(words, plain(d.Reason))
+	}
+	say(t.g.out, "%s\n", strings.Join(words, " "))
 	return nil
 }
 

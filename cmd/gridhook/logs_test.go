@@ -14,9 +14,10 @@ import (
 func TestLogs_Tail(t *testing.T) {
 	f := newFake(t)
 	at := func(second, attempt, outcome string) string {
-		return `{"triggerId":"trg_1","homeId":"h` + attempt + `","endpointId":"ep_1","outcome":"` + outcome + `","attempt":` + attempt + `,"at":"2026-07-01T00:00:` + second + `.000Z","status":204,"durationMs":12}`
+		return `{"id":"msg_1","triggerId":"trg_1","homeId":"h` + attempt + `","endpointId":"ep_1","outcome":"` + outcome + `","attempt":` + attempt + `,"at":"2026-07-01T00:00:` + second + `.000Z","status":204,"durationMs":12}`
 	}
-	f.on("/v1/webhook/deliveries/list", ok(data(at("09", "2", "DELIVERED"), at("08", "1", "RETRYING"))), ok(data(at("09", "2", "DELIVERED"), at("07", "3", "FAILED"))))
+	f.on("/v1/webhook/deliveries/list", ok(data(at("09", "2", "DELIVERED"), at("08", "1", "RETRYING"))), ok(data(at("09", "2", "DELIVERED"), at("07", "3", "FAILED"),
+		`{"id":"msg_2","triggerId":"trg_1","homeId":"h4","endpointId":"ep_1","outcome":"SUPERSEDED","attempt":2,"at":"2026-07-01T00:00:10.000Z","reason":"superseded"}`)))
 	var out, errs strings.Builder
 	g := &globals{out: &out, err: &errs, pollEvery: time.Microsecond}
 	tl := tail{
@@ -28,11 +29,12 @@ func TestLogs_Tail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "00:00:08.000 RETRYING h1 ep_1 attempt 1, status 204, 12 ms \n00:00:09.000 DELIVERED h2 ep_1 attempt 2, status 204, 12 ms \n00:00:07.000 FAILED h3 ep_1 attempt 3, status 204, 12 ms \n"
+	want := "00:00:08.000 RETRYING h1 ep_1 msg_1 attempt 1, status 204, 12 ms\n00:00:09.000 DELIVERED h2 ep_1 msg_1 attempt 2, status 204, 12 ms\n00:00:07.000 FAILED h3 ep_1 msg_1 attempt 3, status 204, 12 ms\n" +
+		"00:00:10.000 SUPERSEDED h4 ep_1 msg_2 superseded\n"
 	if out.String() != want {
 		t.Errorf("it prints\n%swant\n%s", out.String(), want)
 	}
-	if len(tl.seen) != 3 {
+	if len(tl.seen) != 4 {
 		t.Errorf("it remembers %d attempts", len(tl.seen))
 	}
 	late := seenDelivery{trigger: "trg_0", outcome: events.OutcomeFailed}

@@ -73,7 +73,7 @@ func (r resource) command(o operation) *cobra.Command {
 		o.fields = r.fields
 	}
 	return r.run(o, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
-		if name == "update" && len(body) == 0 {
+		if _, owned := body["organizationId"]; name == "update" && (len(body) == 0 || owned && len(body) == 1) {
 			return usagef("name at least one change with a flag")
 		}
 		response, err := client.Call[json.RawMessage](cmd.Context(), c, r.at(o.path, args), body)

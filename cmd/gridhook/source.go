@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -115,7 +116,7 @@ func sourceChecked(_ context.Context, _ *client.Client, response json.RawMessage
 	var check events.SourceCheck
 	err := json.Unmarshal(response, &check)
 	if err == nil && check.Outcome == storage.SourceFailed {
-		err = fmt.Errorf("%w: the fetch of the source failed", errPartly)
+		err = errors.New("the fetch of the source failed")
 	}
 	return response, err
 }

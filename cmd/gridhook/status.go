@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,7 +69,7 @@ ready.`,
 				return err
 			}
 			if s.NotReady != "" {
-				return fmt.Errorf("%w: the server is not ready", errPartly)
+				return errors.New("the server is not ready")
 			}
 			return nil
 		},

@@ -123,7 +123,11 @@ func (r *receiver) show(w http.ResponseWriter, _ *http.Request) {
 }
 
 func main() {
-	webhook, err := standardwebhooks.NewWebhook(os.Getenv("GRIDHOOK_WEBHOOK_SECRET"))
+	secret := os.Getenv("GRIDHOOK_WEBHOOK_SECRET")
+	if secret == "" { // everyone could sign with an empty secret
+		log.Fatal("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint")
+	}
+	webhook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		log.Fatal("GRIDHOOK_WEBHOOK_SECRET: ", err)
 	}

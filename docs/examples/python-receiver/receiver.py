@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import threading
 import time
 import zlib
@@ -127,7 +128,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    SECRET = os.environ["GRIDHOOK_WEBHOOK_SECRET"]
+    SECRET = os.environ.get("GRIDHOOK_WEBHOOK_SECRET")
+    if not SECRET:  # everyone could sign with an empty secret
+        sys.exit("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint")
     SIGNALS = Signals()
     host, port = os.environ.get("ADDRESS", "127.0.0.1:9090").split(":")
     server = Server((host, int(port)), Handler)

@@ -29,7 +29,13 @@ interface Batch {
 
 class TooLarge extends Error {}
 
-const webhook = new Webhook(process.env["GRIDHOOK_WEBHOOK_SECRET"] ?? "");
+const secret = process.env["GRIDHOOK_WEBHOOK_SECRET"];
+if (!secret) {
+  // everyone could sign with an empty secret
+  console.error("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint");
+  process.exit(1);
+}
+const webhook = new Webhook(secret);
 
 // These are in memory. A real program has both in its database, and writes them in one
 // transaction.

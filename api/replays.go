@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -95,8 +93,17 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		case going:
 			return wire.Replay{}, errReplaying
 		}
-		if err := s.Store.Create(ctx, &replay); err != nil && !errors.Is(err, storage.ErrExists) {
+		err := s.Store.Create(ctx, &replay)
+		if errors.Is(err, storage.ErrExists) { // the repeat of a request whose response was lost
+			replay, err = storage.Get[storage.Replay](s.Store, replay.Ref())
+		}
+		if err != nil {
 			return wire.Replay{}, err
+		}
+		// Of simultaneous requests the first one that is stored wins: each sees the earlier
+		// ones after its own write.
+		if going, err := s.replaying(c.Org, c.ID, id); going || err != nil {
+			return wire.Replay{}, errors.Join(err, s.Store.Delete(ctx, replay.Ref()), errReplaying)
 		}
 		if err := s.Tasks.PutTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
 			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)
@@ -105,12 +112,26 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 	})
 }
 
-// replaying reports whether an endpoint has an incomplete replay other than but.
-func (s *server) replaying(org, endpointID, but string) (bool, error) {
-	list, err := storage.List[storage.Replay](s.Store, storage.KindReplay, org, "", math.MaxInt)
-	return slices.ContainsFunc(list, func(r storage.Replay) bool {
-		return r.EndpointID == endpointID && r.Status != storage.ReplayCompleted && r.ID != but
-	}), err
+// replaying reports whether an endpoint has an incomplete replay that was created before
+// the replay id, which may not be stored yet.
+func (s *server) replaying(org, endpointID, id string) (earlier bool, err error) {
+	err = s.Store.View(func(v storage.View) error {
+		own, err := v.Get(storage.KindReplay.Ref(org, id))
+		if rest.Ignore(err, storage.ErrNotFound) != nil {
+			return err
+		}
+		for record, err := range storage.Live(v, storage.KindReplay, org, "") {
+			if err != nil {
+				return err
+			}
+			r, err := storage.Decode[storage.Replay](record)
+			if err == nil && r.EndpointID == endpointID && r.Status != storage.ReplayCompleted && r.ID != id && (own.First == 0 || record.First < own.First) {
+				earlier = true
+			}
+		}
+		return nil
+	})
+	return earlier, err
 }
 
 func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.Replay, error) {

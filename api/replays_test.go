@@ -1,11 +1,17 @@
 package api_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 func (e *env) newEndpoint(key string) string {
@@ -55,6 +61,61 @@ func TestRetryDelivery_NoInputs(t *testing.T) {
 		Deliveries: []events.Delivery{{MessageID: id, HomeID: "home1", EndpointID: endpoint, Outcome: events.OutcomeFailed, Attempt: 1}},
 	}, func() bool { _, err := e.deps.Ledger.Delivery("acme", id); return err == nil })
 	e.ask(key, deliveriesPath+id+"/retry", "").expect(t, 409, rest.CodeConflict)
+}
+
+// Of simultaneous replays of an endpoint one is accepted.
+func TestReplayEndpoint_Simultaneous(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	replay := endpointsPath + e.newEndpoint(acme) + "/replay"
+	var all sync.WaitGroup
+	var accepted, refused atomic.Int64
+	for range 8 {
+		all.Go(func() {
+			switch e.ask(acme, replay, `{"since":"2026-07-01T00:00:00Z"}`).status {
+			case http.StatusOK:
+				accepted.Add(1)
+			case http.StatusConflict:
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if accepted.Load() != 1 || refused.Load() != 7 {
+		t.Errorf("%d replays are accepted and %d refused, want 1 and 7", accepted.Load(), refused.Load())
+	}
+}
+
+// The repeat of a request whose first response could not be stored has what was stored.
+func TestCreateSchedule_LostResponse(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	deps := e.deps
+	deps.Registerer, deps.Requests = nil, &cutRequests{Requests: e.deps.Requests}
+	url := e.serve(api.Public(deps, rest.Options{})).URL
+	create := func() answer {
+		return e.send(request{url: url + "/v1/webhook/schedules/create", body: "{}", header: http.Header{rest.KeyHeader: {acme}, rest.IdempotencyHeader: {"k1"}}})
+	}
+	create().expect(t, http.StatusServiceUnavailable, rest.CodeUnavailable)
+	if made := create().ok(t); made["createdAt"] == nil || made["updatedAt"] == nil {
+		t.Errorf("the repeat: %v", made)
+	}
+}
+
+// cutRequests fails to store the first response.
+type cutRequests struct {
+	storage.Requests
+	once sync.Once
+}
+
+func (c *cutRequests) PutRequest(ctx context.Context, r storage.IdempotentRequest, expect uint64) (revision uint64, err error) {
+	if r.Answer != nil {
+		c.once.Do(func() { err = storage.ErrUnavailable })
+	}
+	if err != nil {
+		return 0, err
+	}
+	return c.Requests.PutRequest(ctx, r, expect)
 }
 
 func TestReplayEndpoint(t *testing.T) {

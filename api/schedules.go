@@ -71,7 +71,11 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
 		made.ID = id
-		if err := s.Store.Create(ctx, &made); err != nil && !errors.Is(err, storage.ErrExists) {
+		err := s.Store.Create(ctx, &made)
+		if errors.Is(err, storage.ErrExists) { // the repeat of a request whose response was lost
+			made, err = storage.Get[storage.Schedule](s.Store, made.Ref())
+		}
+		if err != nil {
 			return wire.Schedule{}, err
 		}
 		s.planFirst(ctx, made.Ref())

@@ -78,8 +78,8 @@ func (s *Store) SetLimit(l Limit) {
 const updateShare = 16
 
 // SetMaxState bounds the size of each organization's records in bytes, 0 for no bound.
-// Create and Upsert refuse new entities, as with SetLimit. Upsert and UpdateWithin refuse
-// updates that grow beyond the limit. Call it before the store is used.
+// Create and Upsert refuse new entities, as with SetLimit. Upsert, UpdateWithin and Rewrite
+// refuse updates that grow beyond the limit. Call it before the store is used.
 func (s *Store) SetMaxState(bytes int) { s.maxState = bytes }
 
 // quota is the remaining allowance of one caller of Create or Upsert.

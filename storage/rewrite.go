@@ -19,7 +19,8 @@ type Revised struct {
 // returns the change, of at most MaxBatch writes. The log stores deletions first and then
 // the other writes in their order. If another writer changed one of the entities in
 // between, Rewrite retries with the new values, up to 5 times in total. It returns an
-// error of change unmodified. Errors: *InvalidError, ErrConflict, ErrUnavailable.
+// error of change unmodified. Errors: *InvalidError, *LimitError for more stored bytes,
+// ErrConflict, ErrUnavailable.
 func (s *Store) Rewrite(ctx context.Context, change func(View) (Revised, error)) error {
 	return s.retry(ctx, func() error { return s.rewrite(ctx, change) })
 }
@@ -27,6 +28,7 @@ func (s *Store) Rewrite(ctx context.Context, change func(View) (Revised, error))
 // rewrite makes one attempt.
 func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error)) error {
 	var batch []Write
+	replaced := map[Ref]Record{} // by the entities of Put
 	err := s.View(func(v View) error {
 		revised, err := change(v)
 		if err != nil {
@@ -56,10 +58,16 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 			if err != nil {
 				return err
 			}
-			batch = append(batch, w)
+			batch, replaced[w.Ref] = append(batch, w), current
 		}
 		return nil
 	})
+	quota := quota{s: s, left: map[Ref]int{}}
+	for _, w := range batch {
+		if current, put := replaced[w.Ref]; put && err == nil {
+			err = quota.takeUpdate(w, current)
+		}
+	}
 	switch {
 	case err != nil || len(batch) == 0:
 		return err

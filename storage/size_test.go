@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
@@ -117,4 +118,24 @@ func TestStore_MaxStateOfChurn(t *testing.T) {
 func isLimit(err error) bool {
 	_, ok := errors.AsType[*storage.LimitError](err)
 	return ok
+}
+
+// TestStore_MaxStateOfSeries checks that the prices of an organization's market series count,
+// and those of all organizations do not.
+func TestStore_MaxStateOfSeries(t *testing.T) {
+	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	store.SetMaxState(20_000)
+	add := func(owner string) (err error) {
+		for i := 0; i < 50 && err == nil; i++ {
+			series := storage.MarketSeries{Node: fmt.Sprint("N", i), Market: market.DayAhead, Base: storage.Base{OrganizationID: owner}}
+			_, err = store.AddPrices(t.Context(), series, []storage.PricesPart{{Start: storagetest.Start.Truncate(time.Hour), Prices: make([]float64, 700)}})
+		}
+		return err
+	}
+	if err := add("acme"); !isLimit(err) {
+		t.Errorf("50 series of 1.4 kB each: %v", err)
+	}
+	if err := add(storage.Shared); err != nil {
+		t.Errorf("series of all organizations: %v", err)
+	}
 }

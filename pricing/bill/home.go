@@ -61,7 +61,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Bids && h.Market != nil && m.SendsOut() && r.Start == "" && r.Metering == "" {
 		b.caveat("the home bids on a market, but a typical year has no market prices: the rate plan settles its exports")
 	}
-	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" && !h.Solar.NonNetMetered {
+	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
 		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
 	}
 	return b, nil

@@ -1,10 +1,10 @@
 package signals
 
 import (
-	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/solar"
 	"github.com/gridhook/gridhook/storage"
@@ -41,8 +41,8 @@ type Pricer struct {
 	chances  *cache[chanceKey, *solar.Chance]
 	loads    *cache[uint64, *measuredLoad] // by the revision of a measured load
 	programs *cache[uint64, programFacts]  // by the revision of a plan
-	// planPlaces maps each organization to its *planPlaces.
-	planPlaces sync.Map
+	// planPlaces has the places of an organization's plans, derived from its homes.
+	planPlaces *cache[atRevision, map[string]catalog.Place]
 }
 
 // These limits bound the cached values, beside the curves. A market's series takes up to
@@ -53,6 +53,7 @@ const (
 	maxChances  = 8192
 	maxPlaces   = 65536
 	maxPrograms = 16384
+	maxOrgs     = 64
 )
 
 // NewPricer returns a Pricer with a cache for the given number of one-day curves, of about 20
@@ -68,6 +69,8 @@ func NewPricer(curves int) *Pricer {
 		chances:  newCache[chanceKey, *solar.Chance](maxChances),
 		loads:    newCache[uint64, *measuredLoad](maxChances),
 		programs: newCache[uint64, programFacts](maxPrograms),
+
+		planPlaces: newCache[atRevision, map[string]catalog.Place](maxOrgs),
 	}
 }
 

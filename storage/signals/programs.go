@@ -181,11 +181,10 @@ func programID(planID string) string {
 	return "plan_" + storage.Hash(planID, 12)
 }
 
-// planPlaces has the places of an organization's plans at a revision, derived from its
-// homes.
-type planPlaces struct {
+// atRevision is the key of facts about an organization at a revision.
+type atRevision struct {
+	org      string
 	revision uint64
-	byPlan   map[string]catalog.Place
 }
 
 // maxPlacedHomes bounds the homes that are read to find the places of plans.
@@ -193,20 +192,18 @@ const maxPlacedHomes = 4096
 
 // placeOfHomes returns the place of the first home on a plan.
 func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
-	if known, ok := r.pricer.planPlaces.Load(org); ok && known.(*planPlaces).revision == r.view.Revision() {
-		return known.(*planPlaces).byPlan[planID], nil
-	}
-	made := &planPlaces{r.view.Revision(), map[string]catalog.Place{}}
-	read := 0
-	err := r.view.Scan(storage.KindHome, org, "", func(record storage.Record) bool {
-		read++
-		if home, err := r.Home(record); err == nil && made.byPlan[home.RatePlanID].Timezone == "" {
-			made.byPlan[home.RatePlanID] = catalog.Place{Timezone: home.Timezone}
-		}
-		return read < maxPlacedHomes
+	places, err := r.pricer.planPlaces.get(atRevision{org, r.view.Revision()}, func() (map[string]catalog.Place, error) {
+		byPlan, read := map[string]catalog.Place{}, 0
+		err := r.view.Scan(storage.KindHome, org, "", func(record storage.Record) bool {
+			read++
+			if home, err := r.Home(record); err == nil && byPlan[home.RatePlanID].Timezone == "" {
+				byPlan[home.RatePlanID] = catalog.Place{Timezone: home.Timezone}
+			}
+			return read < maxPlacedHomes
+		})
+		return byPlan, err
 	})
-	r.pricer.planPlaces.Store(org, made)
-	return made.byPlan[planID], err
+	return places[planID], err
 }
 
 // HomeProgram returns the program of a home's rate plan. Errors: storage.ErrNotFound,

@@ -44,17 +44,7 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 			}
 		}
 		for _, e := range revised.Put {
-			if err := e.Validate(); err != nil {
-				return err
-			}
-			current, err := find(v, e.Ref())
-			if err == nil && !current.live() {
-				err = s.refuseErased(v, e.Ref())
-			}
-			if err != nil {
-				return err
-			}
-			w, err := s.replacement(e, current)
+			w, current, err := s.replacementIn(v, e)
 			if err != nil {
 				return err
 			}
@@ -62,11 +52,8 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 		}
 		return nil
 	})
-	quota := quota{s: s, left: map[Ref]int{}}
-	for _, w := range batch {
-		if current, put := replaced[w.Ref]; put && err == nil {
-			err = quota.takeUpdate(w, current)
-		}
+	if err == nil {
+		err = s.checkGrowth(batch, replaced)
 	}
 	switch {
 	case err != nil || len(batch) == 0:
@@ -79,6 +66,34 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 		return err
 	}
 	return s.await(ctx, last, batch)
+}
+
+// replacementIn returns the write that stores an entity, and what it replaces in a view.
+func (s *Store) replacementIn(v View, e Entity) (w Write, current Record, err error) {
+	if err := e.Validate(); err != nil {
+		return w, current, err
+	}
+	current, err = find(v, e.Ref())
+	if err == nil && !current.live() {
+		err = s.refuseErased(v, e.Ref())
+	}
+	if err == nil {
+		w, err = s.replacement(e, current)
+	}
+	return w, current, err
+}
+
+// checkGrowth checks the limit of stored bytes for the writes that replace records.
+func (s *Store) checkGrowth(batch []Write, replaced map[Ref]Record) error {
+	q := quota{s: s, left: map[Ref]int{}}
+	for _, w := range batch {
+		if current, put := replaced[w.Ref]; put {
+			if err := q.takeUpdate(w, current); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // await returns when reads include a batch, whose last write has the revision. Errors:

@@ -146,12 +146,9 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		of = h.Solar.Solar
 	}
 	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
-	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, MarketBidding: exports && h.sells(r)}
-	if follows || r.Start != "" { // a typical year has no market prices
-		in.Market = h.Market
-	}
-	if t.AnyDate {
-		in.Tariff = t.Tariff.OfTypicalYear()
+	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market, MarketBidding: exports && h.sells(r)}
+	if t.AnyDate { // a typical year has no market prices
+		in.Tariff, in.Market = t.Tariff.OfTypicalYear(), nil
 	}
 	curve, err := pricing.Price(in, w)
 	if err == nil && events != nil {
@@ -168,32 +165,43 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		caveats = append(caveats, "some prices of the market are forecast")
 	}
 	if exports && r.Metering == "" {
-		if t.Metering = settlements[curve.ExportCompensation.Type]; r.Start != "" {
-			err = checkSettlement(in, w, t.Metering)
+		if t.Metering, err = r.settlement(in, w, curve.ExportCompensation.Type); err != nil {
+			return nil, err
 		}
 	}
 	if exports && t.Metering == NetBilling {
-		if t.Tariff.PaysAvoidedCosts() || curve.ExportCompensation.Type == pricing.Wholesale {
-			t.ExportPrices = perStep(curve.Export, m) // otherwise the tariff's sell rates apply
-		}
-		if curve.ExportCompensation.Type == pricing.NoExport {
-			caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
-		}
+		caveats = append(caveats, t.setExportPrices(curve, m)...)
 	}
-	return caveats, err
+	return caveats, nil
 }
 
-// checkSettlement refuses a time at whose end exports are settled in another way than at
-// its start.
-func checkSettlement(in pricing.Input, w pricing.Window, first Metering) error {
-	curve, err := pricing.Price(in, pricing.Window{Start: w.End.Add(-pricing.Interval), End: w.End})
-	if err != nil {
-		return errors.Join(ErrTerms, err)
+// setExportPrices sets the prices of exports under net billing, if they are not the tariff's
+// sell rates.
+func (t *Terms) setExportPrices(curve *pricing.Curve, m *Meter) (caveats []string) {
+	if t.Tariff.PaysAvoidedCosts() || curve.ExportCompensation.Type == pricing.Wholesale {
+		t.ExportPrices = perStep(curve.Export, m)
 	}
-	if last := settlements[curve.ExportCompensation.Type]; last != first {
-		return wrong("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)
+	if curve.ExportCompensation.Type == pricing.NoExport {
+		return []string{"exports earn nothing, because the rate plan has no export price"}
 	}
 	return nil
+}
+
+// settlement returns the metering for exports that are compensated in the given way at the
+// start of the bill. It refuses a metered time at whose end it would be another.
+func (r *Request) settlement(in pricing.Input, w pricing.Window, c pricing.CompensationType) (Metering, error) {
+	first := settlements[c]
+	if r.Start == "" {
+		return first, nil
+	}
+	curve, err := pricing.Price(in, pricing.Window{Start: w.End.Add(-pricing.Interval), End: w.End})
+	if err != nil {
+		return first, errors.Join(ErrTerms, err)
+	}
+	if last := settlements[curve.ExportCompensation.Type]; last != first {
+		return first, wrong("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)
+	}
+	return first, nil
 }
 
 // followsMarket reports whether the tariff's prices follow a market in the billed time. A

@@ -99,6 +99,16 @@ func TestSize(t *testing.T) {
 	}
 }
 
+func TestSize_Rounded(t *testing.T) {
+	for size, want := range map[Size]string{
+		0: "0", 1023: "1023", 1 << 10: "1KiB", 1536: "1.5KiB", 8 << 20: "8MiB", 7636510755: "7.1GiB", 60 << 30: "60GiB", 81_455_892_480: "75.9GiB",
+	} {
+		if got := size.Rounded(); got != want {
+			t.Errorf("%d is %s, want %s", size, got, want)
+		}
+	}
+}
+
 func TestSize_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Size(rapid.Int64Min(0).Draw(t, "bytes"))

@@ -45,3 +45,14 @@ func (s Size) String() string {
 	}
 	return strconv.FormatInt(int64(s), 10)
 }
+
+// Rounded returns the size in the largest unit that it reaches, with one decimal at most.
+// It is for people. A setting needs String.
+func (s Size) Rounded() string {
+	for _, u := range units {
+		if n := int64(s); n >= u.bytes && u.bytes > 1 {
+			return strconv.FormatFloat(math.Round(float64(n)/float64(u.bytes)*10)/10, 'f', -1, 64) + u.name
+		}
+	}
+	return s.String()
+}

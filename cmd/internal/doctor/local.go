@@ -110,11 +110,11 @@ func (r *Report) history(c *config.Config, store uint64) {
 	case store == 0:
 		r.ok(check, "%s for each organization; the size of the store is not known", history)
 	case history <= share:
-		r.ok(check, "one organization takes at most %s of the store's %s", history, config.Size(store)) //nolint:gosec // smaller than a disk
+		r.ok(check, "one organization takes at most %s of the store's %s", history, config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
 	case c.Role == config.Serve:
-		r.ok(check, "lowered to %s, an eighth of the store", share)
+		r.ok(check, "lowered to %s, an eighth of the store", share.Rounded())
 	default:
-		r.warn(check, "lower max-history to "+share.String()+", or enlarge the store", "%s for each organization: %d organizations fill the store's %s", history, (store+uint64(history)-1)/uint64(history), config.Size(store)) //nolint:gosec // smaller than a disk
+		r.warn(check, "lower max-history to "+share.String()+", or enlarge the store", "%s for each organization: %d organizations fill the store's %s", history, (store+uint64(history)-1)/uint64(history), config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
 	}
 }
 
@@ -138,13 +138,13 @@ func (r *Report) disk(c *config.Config, m machine) {
 	space, store := free+used(c.Data), uint64(c.MaxStore)
 	switch {
 	case free < app.Reserve(size):
-		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
 	case free < size/low:
-		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free), config.Size(size), c.Data)
+		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
 	case store > space:
-		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space))
+		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space).Rounded())
 	default:
-		r.ok(check, "%s of %s are free in %s", config.Size(free), config.Size(size), c.Data)
+		r.ok(check, "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
 	}
 	if store == 0 {
 		store = space / 4 * 3 // as the embedded server does

@@ -100,13 +100,13 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 	needed := len(wanted)
 	switch {
 	case limit > 0 && used > uint64(limit)/100*full:
-		r.warn(check, "raise the account's limit, or lower receipts-age", "%s of %s are used", config.Size(used), config.Size(limit))
+		r.warn(check, "raise the account's limit, or lower receipts-age", "%s of %s are used", config.Size(used).Rounded(), config.Size(limit).Rounded())
 	case limit == 0:
 		r.problem(check, "give the account file storage", "the account may not store files")
 	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams < needed:
 		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %d streams", a.Limits.MaxStreams)
 	default:
-		r.ok(check, "%s used, %s", config.Size(used), map[bool]string{true: "no limit", false: "of " + config.Size(limit).String()}[limit < 0])
+		r.ok(check, "%s used, %s", config.Size(used).Rounded(), map[bool]string{true: "no limit", false: "of " + config.Size(limit).Rounded()}[limit < 0])
 	}
 }
 

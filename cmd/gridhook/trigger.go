@@ -61,6 +61,7 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 			if err != nil {
 				return err
 			}
+			g.warnWithoutHomes(&accepted)
 			if watch {
 				return g.watch(cmd.Context(), c, accepted, timeout)
 			}

@@ -146,6 +146,17 @@ func (g *globals) warnWithoutEndpoint(ctx context.Context, c *client.Client) {
 	}
 }
 
+// warnWithoutHomes prints a warning if a trigger has no homes, such as for a misspelled plan.
+func (g *globals) warnWithoutHomes(t *client.Accepted) {
+	switch {
+	case t.Homes > 0:
+	case len(t.RatePlanIDs) > 0:
+		say(g.err, "warning: no home has the rate plan %s: see gridhook home list%s\n", strings.Join(t.RatePlanIDs, " or "), g.orgFlag())
+	default:
+		say(g.err, "warning: the organization has no homes: see gridhook import --help\n")
+	}
+}
+
 // worstOutcome returns the outcome of most homes that were not reached.
 func worstOutcome(p events.Progress) events.Outcome {
 	var worst events.Outcome

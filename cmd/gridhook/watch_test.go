@@ -110,6 +110,25 @@ func TestTrigger_WarnsWithoutEndpoint(t *testing.T) {
 	}
 }
 
+// A trigger without homes prints a warning, such as for a misspelled plan.
+func TestTrigger_WarnsWithoutHomes(t *testing.T) {
+	for plan, want := range map[string]string{
+		"nope": "warning: no home has the rate plan nope: see gridhook home list --org acme\n",
+		"":     "warning: the organization has no homes: see gridhook import --help\n",
+	} {
+		f := newFake(t)
+		args, plans := []string{"trigger", "--org", "acme"}, "[]"
+		if plan != "" {
+			args, plans = append(args, "--plan", plan), `["`+plan+`"]`
+		}
+		f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","status":"ACCEPTED","homes":0,"ratePlanIds":`+plans+`}`))
+		f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
+		if got := run(t, f, "", args); got.code != 0 || got.err != want {
+			t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
+		}
+	}
+}
+
 func TestOutcomeLine(t *testing.T) {
 	p := events.Progress{Outcomes: map[events.Outcome]int{
 		events.OutcomeDelivered: 5, events.OutcomeRetrying: 2, events.OutcomeFailed: 1, events.OutcomeExpired: 1, events.OutcomeUnchanged: 9,

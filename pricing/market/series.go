@@ -174,12 +174,28 @@ func (s *Series) At(unix int64) (Price, bool) {
 		return Price{}, false
 	}
 	if price, ok := s.Published(unix); ok {
-		return Price{Value: price, Confidence: 1}, true
+		return s.completed(price, unix), true
 	}
 	if s.typical {
 		return s.typically(unix)
 	}
 	return s.forecast(unix)
+}
+
+// completed returns the price of a quarter hour from the mean of its published prices. For
+// the last quarter hour of a series they may be published for its beginning only. The
+// forecast then stands for the rest.
+func (s *Series) completed(price float64, unix int64) Price {
+	missing := unix + quarterHour - s.end()
+	if missing <= 0 || s.typical {
+		return Price{Value: price, Confidence: 1}
+	}
+	rest, ok := s.forecast(s.end())
+	if !ok {
+		return Price{Value: price, Confidence: steadiest, Forecast: true}
+	}
+	share := float64(missing) / quarterHour
+	return Price{Value: price*(1-share) + rest.Value*share, Confidence: rest.Confidence, Forecast: true}
 }
 
 // Published returns the mean of the prices published in the quarter hour that starts at an

@@ -3,6 +3,7 @@ package market_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,25 @@ func TestAt_PublishedPrice(t *testing.T) {
 		if ok != tt.ok || math.Abs(got.Value-tt.want) > 1e-12 || ok && (got.Confidence != 1 || got.Forecast) {
 			t.Errorf("%s: got %+v, %v", tt.name, got, ok)
 		}
+	}
+}
+
+// The last quarter hour of a series is a forecast until all of its prices are published.
+func TestAt_PartlyPublished(t *testing.T) {
+	prices := make([]float64, 7*24*12) // of five minutes
+	for i := range prices {
+		prices[i] = 0.03
+	}
+	at := instant("2026-07-08T00:00:00Z").Unix()
+	for published, whole := range map[int]bool{1: false, 2: false, 3: true} {
+		spike := slices.Repeat([]float64{0.9}, published)
+		got, ok := series(t, 5*time.Minute, slices.Concat(prices, spike)...).At(at)
+		if !ok || got.Forecast == whole || (got.Confidence == 1) != whole || (got.Value > 0.899) != whole || got.Value < 0.3*float64(published) {
+			t.Errorf("%d of 3 prices are published: %+v", published, got)
+		}
+	}
+	if got, ok := series(t, 5*time.Minute, 0.03, 0.9).At(instant("2026-07-01T00:00:00Z").Unix()); !ok || got.Confidence == 1 {
+		t.Errorf("without a forecast: %+v", got)
 	}
 }
 

@@ -93,7 +93,7 @@ func (e *estimate) conditions(r *run) (*conditions, error) {
 	if len(prices) != w.Len() {
 		return nil, fmt.Errorf("savings: %d prices for %d quarter hours", len(prices), w.Len())
 	}
-	c := &conditions{warmUp: warmUp * quartersADay, price: prices}
+	c := &conditions{warmUp: warmUp * pricing.QuartersADay, price: prices}
 	c.start = w.Start.Add(-time.Duration(c.warmUp) * pricing.Interval)
 	c.weather = e.weather.Series(c.start, c.warmUp+w.Len(), e.in.Place.Lon)
 	c.clock = moments(c.start, c.warmUp+w.Len(), e.in.Location)

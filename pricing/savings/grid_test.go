@@ -6,6 +6,8 @@ import (
 	"time"
 	_ "time/tzdata" // the tests need the same zones on every machine
 
+	"github.com/gridhook/gridhook/pricing"
+
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
@@ -60,8 +62,8 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	h := newHouse(&d)
 	in := Input{Location: location}
 	from := in.midnight(time.Date(2026, name, 10, 0, 0, 0, 0, time.UTC))
-	c := &conditions{start: from.Add(-24 * time.Hour), warmUp: quartersADay}
-	n := 7 * quartersADay
+	c := &conditions{start: from.Add(-24 * time.Hour), warmUp: pricing.QuartersADay}
+	n := 7 * pricing.QuartersADay
 	c.weather = climate.Choose(climate.Place{Lat: 41.9, Lon: -87.6}).Series(c.start, c.warmUp+n, -87.6)
 	c.clock = moments(c.start, c.warmUp+n, location)
 	for _, m := range c.clock[c.warmUp:] {

@@ -3,6 +3,7 @@ package savings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,9 @@ func (d *Day) String() string {
 	fmt.Fprintf(&out, "%v  %s  $%.2f becomes $%.2f\n", d.Date, d.DeviceID, d.Baseline.Cost, d.Optimized.Cost)
 	d.drawTemperatures(&out)
 	fmt.Fprintf(&out, "%8s  %s\n", "", hours(columns(len(d.Price))))
-	least, greatest := bounds(d.Price)
-	fmt.Fprintf(&out, "%8s  %s  $%.3f to $%.3f a kWh\n", "price", bars(d.Price, greatest), least, greatest)
-	_, maxPower := bounds(append(append([]float64(nil), d.Baseline.Kw...), d.Optimized.Kw...))
+	greatest := slices.Max(d.Price)
+	fmt.Fprintf(&out, "%8s  %s  $%.3f to $%.3f a kWh\n", "price", bars(d.Price, greatest), slices.Min(d.Price), greatest)
+	maxPower := slices.Max(slices.Concat(d.Baseline.Kw, d.Optimized.Kw))
 	fmt.Fprintf(&out, "%8s  %s  up to %.1f kW\n", "before", bars(d.Baseline.Kw, maxPower), maxPower)
 	fmt.Fprintf(&out, "%8s  %s\n", "after", bars(d.Optimized.Kw, maxPower))
 	return out.String()
@@ -30,9 +31,8 @@ func (d *Day) String() string {
 
 // drawTemperatures draws the temperature grid from the top down.
 func (d *Day) drawTemperatures(out *strings.Builder) {
-	all := append(append([]float64(nil), d.Least...), d.Greatest...)
-	all = append(append(all, d.Baseline.Temperature...), d.Optimized.Temperature...)
-	least, greatest := bounds(all)
+	all := slices.Concat(d.Least, d.Greatest, d.Baseline.Temperature, d.Optimized.Temperature)
+	least, greatest := slices.Min(all), slices.Max(all)
 	step := max(greatest-least, 1) / (plotRows - 1)
 	row := func(t float64) int { return int(math.Round((greatest - t) / step)) }
 	grid := make([][]byte, plotRows)
@@ -93,11 +93,3 @@ func bars(values []float64, greatest float64) string {
 }
 
 func columns(quarters int) int { return (quarters + quartersAColumn - 1) / quartersAColumn }
-
-func bounds(values []float64) (least, greatest float64) {
-	least, greatest = math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		least, greatest = min(least, v), max(greatest, v)
-	}
-	return least, greatest
-}

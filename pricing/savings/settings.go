@@ -3,6 +3,8 @@ package savings
 import (
 	"math"
 	"slices"
+
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // celsius converts a temperature of the unit to Celsius.
@@ -53,15 +55,13 @@ func (r *Request) settings(s Settings) Settings {
 	return s
 }
 
-const quartersADay = 96
-
 // timetable holds the settings of every moment, in Celsius.
 type timetable struct {
 	settings []Settings
-	lowest   float64                         // lowest heating setpoint, +Inf without heating
-	own      uint16                          // index of the device's own settings; unused if the schedule is always in force
-	week     [daysAWeek][quartersADay]uint16 // indexes of the schedule's settings by local weekday and quarter hour
-	weeks    [weeksAYear]bool                // weeks with the schedule in force
+	lowest   float64                                 // lowest heating setpoint, +Inf without heating
+	own      uint16                                  // index of the device's own settings; unused if the schedule is always in force
+	week     [daysAWeek][pricing.QuartersADay]uint16 // indexes of the schedule's settings by local weekday and quarter hour
+	weeks    [weeksAYear]bool                        // weeks with the schedule in force
 }
 
 func emptyTimetable() *timetable { return &timetable{lowest: math.Inf(1)} }

@@ -83,11 +83,13 @@ func (s *Store) replacementIn(v View, e Entity) (w Write, current Record, err er
 	return w, current, err
 }
 
-// checkGrowth checks the limit of stored bytes for the writes that replace records.
+// checkGrowth checks the limit of stored bytes for the writes that replace records. Keys and
+// the states of sources are bounded by themselves. Beyond the limit keys must be rotated and
+// runs be recorded too.
 func (s *Store) checkGrowth(batch []Write, replaced map[Ref]Record) error {
 	q := quota{s: s, left: map[Ref]int{}}
 	for _, w := range batch {
-		if current, put := replaced[w.Ref]; put {
+		if current, put := replaced[w.Ref]; put && w.Kind != KindKey && w.Kind != KindSourceState {
 			if err := q.takeUpdate(w, current); err != nil {
 				return err
 			}

@@ -138,4 +138,14 @@ func TestStore_MaxStateOfSeries(t *testing.T) {
 	if err := add(storage.Shared); err != nil {
 		t.Errorf("series of all organizations: %v", err)
 	}
+	// Beyond the limit keys are rotated and the runs of sources recorded.
+	store.SetMaxState(1000)
+	key, _ := storage.NewKey("acme", storagetest.Start)
+	state := &storage.SourceState{ID: "src_1", Base: storage.Base{OrganizationID: "acme"}}
+	for _, e := range []storage.Entity{&key, state} {
+		err := store.Rewrite(t.Context(), func(storage.View) (storage.Revised, error) { return storage.Revised{Put: []storage.Entity{e}}, nil })
+		if err != nil {
+			t.Errorf("%T: %v", e, err)
+		}
+	}
 }

@@ -187,7 +187,7 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	w.finish(r, &pass, &a)
-	r.each(func(j *job) result { return w.conclude(ctx, j, a.of(j.ID)) })
+	r.each(func(j *job) result { return w.conclude(ctx, r.target, j, a.of(j.ID)) })
 }
 
 // expired returns the conclusion of jobs whose deadline has passed, otherwise nil. All

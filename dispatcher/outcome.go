@@ -7,6 +7,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -41,8 +42,9 @@ func latestDeadline(t *events.Trigger, p storage.RetryPolicy) time.Time {
 	return t.Deadline(p)
 }
 
-// conclude converts an attempt into an outcome.
-func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
+// conclude converts an attempt at an endpoint into an outcome. After a wait the endpoint may
+// differ from the job's.
+func (w *Worker) conclude(ctx context.Context, e *target.Target, j *job, a attempt) result {
 	d := j.delivery(&a, j.attempt)
 	switch a.Verdict() {
 	case policy.Delivered:
@@ -53,7 +55,7 @@ func (w *Worker) conclude(ctx context.Context, j *job, a attempt) result {
 			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
 			return result{delivery: d}
 		}
-		w.disable(ctx, j.target)
+		w.disable(ctx, e)
 		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
 		return result{delivery: d}
 	default:

@@ -216,3 +216,25 @@ func TestEndpoint_MovedWhileRequestsWait(t *testing.T) {
 		}
 	})
 }
+
+// A 410 to a webhook that has waited disables the endpoint at its new URL.
+func TestEndpoint_GoneAfterMove(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(6)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.5 })
+		w.partner.answers(func(r *http.Request, _ arrival) int {
+			if r.URL.Path == "/gone" {
+				return http.StatusGone
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(3 * time.Second)
+		w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.URL = "http://ep.example/gone" })
+		w.settled(tr)
+		if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep")); err != nil || e.Enabled {
+			t.Errorf("the endpoint is enabled after 410: %v", err)
+		}
+	})
+}

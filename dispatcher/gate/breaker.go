@@ -134,7 +134,7 @@ func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n i
 	defer b.mu.Unlock()
 	b.weight += weight
 	switch {
-	case probe:
+	case probe && !b.probeAt.IsZero(): // otherwise another request has closed the breaker
 		defer b.endProbe()
 	case !b.probeAt.IsZero() || b.weight < breakAfter:
 		return false // open already, or below the limit

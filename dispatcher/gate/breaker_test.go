@@ -186,3 +186,20 @@ func TestBreaker_DownUntilForgotten(t *testing.T) {
 		t.Error("down after a success")
 	}
 }
+
+// TestBreaker_LateProbe checks that the failure of a probe does not open a breaker that an
+// earlier request has closed meanwhile.
+func TestBreaker_LateProbe(t *testing.T) {
+	b := &breaker{}
+	failTimes(b, 11, weightNoResponse, noon)
+	later := noon.Add(10 * time.Second)
+	if p, _ := b.ask(later); !p.probe {
+		t.Fatal("no probe is permitted")
+	}
+	if !b.succeeded(later) {
+		t.Fatal("a success leaves the breaker open")
+	}
+	if b.failed(true, weightRefused, later, seconds5) || b.open() {
+		t.Error("one refusal has opened a closed breaker")
+	}
+}

@@ -54,8 +54,6 @@ type Options struct {
 	// endpoint. nil disables spans.
 	Tracer         trace.Tracer
 	TracedRequests int
-	// Now is the clock of attempts.
-	Now func() time.Time
 	// Dial and TLS replace the guarded dialer and its TLS configuration in tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	TLS  *tls.Config

@@ -23,6 +23,16 @@ func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) err
 	return s.Store.Create(ctx, e)
 }
 
+// createOnce creates an entity. If an earlier attempt of the same request has stored it,
+// createOnce reads what is stored.
+func createOnce[T any, P entity[T]](ctx context.Context, s *storage.Store, e P) error {
+	err := s.Create(ctx, e)
+	if errors.Is(err, storage.ErrExists) {
+		*e, err = storage.Get[T, P](s, e.Ref())
+	}
+	return err
+}
+
 // update changes an entity, unless the request or the changed entity has wrong fields.
 // change may run again after a conflict.
 func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, ref storage.Ref, change func(e *T, p *rest.FieldErrors) error) (T, error) {

@@ -93,11 +93,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		case going:
 			return wire.Replay{}, errReplaying
 		}
-		err := s.Store.Create(ctx, &replay)
-		if errors.Is(err, storage.ErrExists) { // the repeat of a request whose response was lost
-			replay, err = storage.Get[storage.Replay](s.Store, replay.Ref())
-		}
-		if err != nil {
+		if err := createOnce(ctx, s.Store, &replay); err != nil {
 			return wire.Replay{}, err
 		}
 		// Of simultaneous requests the first one that is stored wins: each sees the earlier

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -71,11 +70,7 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
 		made.ID = id
-		err := s.Store.Create(ctx, &made)
-		if errors.Is(err, storage.ErrExists) { // the repeat of a request whose response was lost
-			made, err = storage.Get[storage.Schedule](s.Store, made.Ref())
-		}
-		if err != nil {
+		if err := createOnce(ctx, s.Store, &made); err != nil {
 			return wire.Schedule{}, err
 		}
 		s.planFirst(ctx, made.Ref())

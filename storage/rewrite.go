@@ -68,7 +68,8 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	return s.await(ctx, last, batch)
 }
 
-// replacementIn returns the write that stores an entity, and what it replaces in a view.
+// replacementIn returns the write that stores an entity. current is the record of a view that
+// the write replaces.
 func (s *Store) replacementIn(v View, e Entity) (w Write, current Record, err error) {
 	if err := e.Validate(); err != nil {
 		return w, current, err

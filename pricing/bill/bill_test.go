@@ -15,9 +15,10 @@ import (
 	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
-func parse(t testing.TB, fields map[string]any) *pricing.Tariff {
+// parse parses a tariff: the fields of one version, or a list of versions.
+func parse(t testing.TB, tariffs any) *pricing.Tariff {
 	t.Helper()
-	data, err := json.Marshal(fields)
+	data, err := json.Marshal(tariffs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,11 @@
 package bill_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/market"
-	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // A plan with its own price of 0.25 in March, a market's price of 0.05 in April, and its
@@ -19,14 +17,7 @@ func TestMarket_Versions(t *testing.T) {
 		{"startdate": "2026-04-01", "enddate": "2026-04-30", "market": fields{"node": "HUB", "market": "REAL_TIME"}},
 		{"startdate": "2026-05-01", "energyratestructure": []any{[]any{fields{"rate": 0.35}}}},
 	}
-	data, err := json.Marshal(versions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tariff, err := urdb.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tariff := parse(t, versions)
 	april := time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC)
 	points := make([]market.Point, 30*24)
 	for i := range points {

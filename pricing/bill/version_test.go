@@ -1,7 +1,6 @@
 package bill_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/market"
-	"github.com/gridhook/gridhook/pricing/urdb"
 )
 
 // hourly returns a request with a load for each hour of some days from a day on.
@@ -26,15 +24,7 @@ func flatRate(rate float64) []any { return []any{[]any{fields{"rate": rate}}} }
 // billing returns the bill of a home with a billing month from the 15th on.
 func billing(t *testing.T, r bill.Request, versions ...fields) *bill.Bill {
 	t.Helper()
-	data, err := json.Marshal(versions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tariff, err := urdb.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := bill.ForHome(bill.Home{Location: time.UTC, Usage: pricing.Usage{BillingDay: 15}}, bill.Terms{Tariff: tariff}, r)
+	b, err := bill.ForHome(bill.Home{Location: time.UTC, Usage: pricing.Usage{BillingDay: 15}}, bill.Terms{Tariff: parse(t, versions)}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,15 +62,15 @@ func TestOnChange_LeastChange(t *testing.T) {
 	})
 }
 
-// An endpoint with a new URL or format counts as a new receiver, without any known
-// signals.
-func TestOnChange_AnotherReceiver(t *testing.T) {
+// An endpoint that was changed gets each signal once more.
+func TestOnChange_ChangedEndpoint(t *testing.T) {
 	for _, change := range map[string]func(w *world, e *storage.WebhookEndpoint){
 		"url": func(_ *world, e *storage.WebhookEndpoint) { e.URL += "/v2" },
 		"query": func(w *world, e *storage.WebhookEndpoint) {
 			e.SealedURL = w.vault.Seal("org", e.ID, e.URL+"?for=another")
 		},
-		"format": func(_ *world, e *storage.WebhookEndpoint) { e.Format = storage.FormatOpenADR3 },
+		"format":      func(_ *world, e *storage.WebhookEndpoint) { e.Format = storage.FormatOpenADR3 },
+		"description": func(_ *world, e *storage.WebhookEndpoint) { e.Description = "another server" },
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
 			const homes = events.SliceHomes + 1
@@ -78,13 +78,28 @@ func TestOnChange_AnotherReceiver(t *testing.T) {
 			w.endpoint("ep", onChange)
 			w.worker()
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
-			w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.Description = "the same receiver" })
 			w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: homes})
 			w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { change(w, e) })
 			w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 			w.wants(w.trigger(24), outcomes{events.OutcomeUnchanged: homes})
 		})
 	}
+}
+
+// An endpoint that received every signal for a while gets a signal that it knew before,
+// because it has received another one since.
+func TestOnChange_AfterAlways(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3
+		w.homes(homes)
+		w.endpoint("ep", onChange)
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+		w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverAlways })
+		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: homes})
+		w.changeEndpoint("ep", onChange)
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+	})
 }
 
 // Only OpenADR events contain emissions, so only they change with a home's location.

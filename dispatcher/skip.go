@@ -48,7 +48,7 @@ func keep(left, all []job, i int) []job {
 // Its known signals are stored per slice of homes. The worker drops a home's known signal
 // before it sends another signal, and keeps the new one after the response. So a newer
 // trigger sends its signal if the last delivery is uncertain, or still in flight. After a
-// change of the endpoint's URL or format nothing is known.
+// change of the endpoint nothing is known.
 
 // knownSignals holds the known signals of a slice, by the endpoints that ask for changes.
 type knownSignals map[*target.Target]events.Known

@@ -39,9 +39,12 @@ func (t *Target) Headers(p *webhook.Payload, at time.Time) []send.Header {
 	return headers
 }
 
-// Receiver identifies where the endpoint's signals go, and in which format.
+// Receiver identifies the endpoint as its record describes it. After a change of the record
+// nothing is known about what the receiver has: another server may listen there, or the
+// endpoint may have received every signal for a while. A restored state may use a revision
+// again, so the URL and the format count too.
 func (t *Target) Receiver() string {
-	return storage.Hash(t.URL+"\x00"+t.SealedURL+"\x00"+string(t.Format), 8)
+	return storage.Hash(fmt.Sprintf("%s\x00%s\x00%s\x00%d", t.URL, t.SealedURL, t.Format, t.revision), 8)
 }
 
 // Open decodes an endpoint's record and decrypts its secrets.

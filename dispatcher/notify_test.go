@@ -2,7 +2,10 @@ package dispatcher
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +18,8 @@ import (
 )
 
 // subscriptions stores n OpenADR subscriptions of the organization org to events, with
-// callbacks to one server.
+// callbacks to one server. A * in the server's name stands for the number of the
+// subscription.
 func (w *world) subscriptions(n int, server string) {
 	w.t.Helper()
 	key, _ := storage.NewKey("org", time.Now())
@@ -25,7 +29,7 @@ func (w *world) subscriptions(n int, server string) {
 		list = append(list, &storage.OpenADRObject{
 			ID: fmt.Sprintf("sub_%04d", i), Type: storage.OpenADRSubscription, ClientID: key.ID, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"},
 			Callbacks: []storage.Callback{{
-				URL: fmt.Sprintf("http://%s/%d", server, i), Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{events.OperationUpdate},
+				URL: fmt.Sprintf("http://%s/%d", strings.ReplaceAll(server, "*", strconv.Itoa(i)), i), Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{events.OperationUpdate},
 			}},
 		})
 	}
@@ -96,5 +100,42 @@ func TestNotify_SlowServer(t *testing.T) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%d homes of a neighbor took %s", n, took)
 		}
+	})
+}
+
+// Callbacks to thousands of servers that hang do not delay the webhooks of another
+// organization, although its endpoint has not responded yet.
+func TestNotify_ManyHangingServers(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 100
+		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.subscriptions(1500, "hangs*.callbacks.example")
+		w.partner.server.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.Host, "hangs") {
+				_, _ = io.Copy(io.Discard, r.Body) // then the end of the connection ends the context
+				<-r.Context().Done()
+				return
+			}
+			w.partner.ServeHTTP(out, r)
+		})
+		n := w.worker()
+		w.eventChanged("trg_change")
+		<-time.After(3 * time.Second)
+		w.neighbor(homes)
+		began := time.Now()
+		tr := w.triggerOf("neighbor", 24)
+		w.bus.await(func() bool {
+			done := 0
+			for _, r := range w.bus.receipts {
+				if r.TriggerID == tr.ID {
+					done += r.Slice.Homes
+				}
+			}
+			return done == homes
+		})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%d homes of a neighbor took %s", homes, took)
+		}
+		n.conn.kill()
 	})
 }

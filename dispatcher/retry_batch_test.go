@@ -83,7 +83,7 @@ func TestRetryJobs_Invalid(t *testing.T) {
 // newTarget returns a target without history.
 func newTarget(p storage.RetryPolicy) *target.Target {
 	g := gate.New(gate.Options{Concurrency: 100, EndpointConcurrency: 8, SlowSlices: 3, Now: time.Now, Jitter: func() float64 { return 0.5 }})
-	return &target.Target{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", EndpointSettings: storage.EndpointSettings{RetryPolicy: p}}, Gate: g.NewEndpoint()}
+	return &target.Target{WebhookEndpoint: storage.WebhookEndpoint{ID: "ep", EndpointSettings: storage.EndpointSettings{RetryPolicy: p}}, Gate: g.NewEndpoint("org")}
 }
 
 // groups returns the retries of some results: the number of homes and the due time in

@@ -16,6 +16,7 @@ import (
 // the endpoint's stored record.
 type Endpoint struct {
 	gate    *Gate
+	org     string
 	breaker breaker
 	slow    slowSlices
 
@@ -33,11 +34,13 @@ type Endpoint struct {
 	// respondedAt is the time of the last response.
 	pending, sent                        int
 	pendingSince, sentSince, respondedAt time.Time
+	// moves counts the changes of the endpoint's URL.
+	moves int
 }
 
-// NewEndpoint returns an endpoint without history.
-func (g *Gate) NewEndpoint() *Endpoint {
-	return &Endpoint{gate: g, slow: slowSlices{most: g.opt.SlowSlices}}
+// NewEndpoint returns an endpoint of an organization, without history.
+func (g *Gate) NewEndpoint(org string) *Endpoint {
+	return &Endpoint{gate: g, org: org, slow: slowSlices{most: g.opt.SlowSlices}}
 }
 
 // Configure sets an endpoint's retry policy, its rate limit in deliveries per second (0
@@ -70,8 +73,20 @@ func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	return err // WaitN fails at once if the wait would exceed the deadline of ctx
 }
 
-// Moved resets the breaker after a change of the endpoint's URL.
-func (e *Endpoint) Moved() { e.breaker.reset() }
+// Moved resets the breaker after a change of the endpoint's URL. The responses to requests
+// in flight, which went to the former URL, no longer count.
+func (e *Endpoint) Moved() {
+	e.mu.Lock()
+	e.moves++
+	e.mu.Unlock()
+	e.breaker.reset()
+}
+
+func (e *Endpoint) movedSince(moves int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.moves > moves
+}
 
 // openFor returns a function of how long the breaker stays open at its n-th consecutive
 // opening. The returned function takes no lock, because the breaker calls it under its
@@ -128,13 +143,15 @@ func (e *Endpoint) end() {
 	e.pending--
 }
 
-// requestSent records that a request is sent. requestEnded records that it has ended.
-func (e *Endpoint) requestSent() {
+// requestSent records that a request is sent, and returns the number of moves so far.
+// requestEnded records that it has ended.
+func (e *Endpoint) requestSent() (moves int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.sent++; e.sent == 1 {
 		e.sentSince = time.Now()
 	}
+	return e.moves
 }
 
 func (e *Endpoint) requestEnded(responded bool) {

@@ -30,20 +30,26 @@ const slowStart = 8
 // Gate holds the limits that all endpoints of a worker share.
 type Gate struct {
 	opt Options
-	// total limits all requests in flight. unproven limits the requests to unproven
-	// endpoints. It is half of total, so the other half stays free for proven endpoints.
-	total, unproven chan struct{}
-	// slow counts the slow slices. waiting counts the slices that wait for capacity.
-	slow, waiting *semaphore.Weighted
+	// total limits all requests in flight.
+	total chan struct{}
+	// unproven limits the requests to unproven endpoints. It is half of total, so the other
+	// half stays free for proven endpoints. An organization with many endpoints that hang has
+	// at most half of it.
+	unproven *Turns
+	// slow counts the slow slices by organization.
+	slow shares
+	// waiting counts the slices that wait for capacity.
+	waiting *semaphore.Weighted
 	// closing is closed when the worker takes no more messages.
 	closing chan struct{}
 }
 
 // New returns a gate.
 func New(o Options) *Gate {
+	unproven := max(1, o.Concurrency/2)
 	return &Gate{
-		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: make(chan struct{}, max(1, o.Concurrency/2)),
-		slow: semaphore.NewWeighted(maxSlow), waiting: semaphore.NewWeighted(maxWaitingAll),
+		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: NewTurns(unproven, max(1, unproven/2)),
+		slow: shares{most: maxSlow, each: maxSlow / 2, held: map[string]int{}}, waiting: semaphore.NewWeighted(maxWaitingAll),
 	}
 }
 
@@ -62,8 +68,12 @@ func (g *Gate) closed() bool {
 
 // Pass is the permission to make one request. Leave ends it.
 type Pass struct {
-	endpoint        *Endpoint
-	probe, unproven bool
+	endpoint *Endpoint
+	probe    bool
+	// proof gives back the place of a request to an unproven endpoint.
+	proof func()
+	// moves is the number of the endpoint's moves when the request was sent.
+	moves int
 	// Until is the time of the next try if the endpoint is down. It is zero if the
 	// request may be made.
 	Until time.Time
@@ -95,18 +105,18 @@ const (
 // Enter waits until a request with a number of deliveries may be sent. If the endpoint is
 // down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx.
 func (e *Endpoint) Enter(ctx context.Context, deliveries int) (Pass, error) {
-	e.begin()
-	p, err := e.enter(ctx, deliveries)
+	if err := e.spread(ctx, deliveries); err != nil {
+		return Pass{}, err
+	}
+	e.begin() // a wait for the rate limit is no silence of the endpoint
+	p, err := e.enter(ctx)
 	if err != nil || !p.Until.IsZero() {
 		e.end()
 	}
 	return p, err
 }
 
-func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error) {
-	if err := e.spread(ctx, deliveries); err != nil {
-		return p, err
-	}
+func (e *Endpoint) enter(ctx context.Context) (p Pass, err error) {
 	if err := e.acquire(ctx); err != nil {
 		return p, err
 	}
@@ -115,12 +125,9 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 		e.release()
 		return p, err
 	}
-	if p.unproven = !e.proven(); p.unproven {
-		err = take(ctx, e.gate.unproven)
-	}
-	if err == nil {
-		if err = take(ctx, e.gate.total); err != nil && p.unproven {
-			<-e.gate.unproven
+	if p.proof, err = e.prove(ctx); err == nil {
+		if err = take(ctx, e.gate.total); err != nil {
+			p.proof()
 		}
 	}
 	if err != nil {
@@ -128,9 +135,17 @@ func (e *Endpoint) enter(ctx context.Context, deliveries int) (p Pass, err error
 		e.release()
 		return p, err
 	}
-	e.requestSent()
+	p.moves = e.requestSent()
 	p.endpoint = e
 	return p, nil
+}
+
+// prove takes a place for a request to an unproven endpoint. done gives it back.
+func (e *Endpoint) prove(ctx context.Context) (done func(), err error) {
+	if e.proven() {
+		return func() {}, nil
+	}
+	return e.gate.unproven.Take(ctx, e.org, 1)
 }
 
 // take acquires a slot of a semaphore, or returns the error of ctx.
@@ -157,10 +172,11 @@ func (p *Pass) Leave(r Report) Change {
 	}
 	p.endpoint = nil
 	<-e.gate.total
-	if p.unproven {
-		<-e.gate.unproven
+	p.proof()
+	change := Unchanged
+	if !e.movedSince(p.moves) {
+		change = e.report(p.probe, r)
 	}
-	change := e.report(p.probe, r)
 	e.requestEnded(r.Responded)
 	e.release()
 	e.end()

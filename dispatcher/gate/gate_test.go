@@ -47,7 +47,8 @@ func entering(ctx context.Context, e *Endpoint, most int) (in chan Pass) {
 }
 
 // With any number of endpoints, the requests in flight stay within the worker's
-// concurrency limit. Half of it stays free for endpoints that respond.
+// concurrency limit. Half of it stays free for endpoints that respond. An organization has
+// at most a quarter for endpoints that do not.
 func TestEnter_WorkerConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(32, 8)
@@ -55,22 +56,24 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 		defer cancel()
 		var good []*Endpoint
 		for range 10 {
-			e := g.NewEndpoint()
+			e := g.NewEndpoint("org")
 			prove(t, e)
 			good = append(good, e)
 		}
-		hanging := make(chan Pass, 300)
-		for range 300 {
-			e := g.NewEndpoint()
-			go func() {
-				if p, err := e.Enter(ctx, 1); err == nil {
-					hanging <- p
-				}
-			}()
-		}
-		synctest.Wait()
-		if n := len(hanging); n != 16 {
-			t.Errorf("%d requests to unproven endpoints are in flight, want half of 32", n)
+		for _, org := range []string{"one", "two"} {
+			hanging := make(chan Pass, 300)
+			for range 300 {
+				e := g.NewEndpoint(org)
+				go func() {
+					if p, err := e.Enter(ctx, 1); err == nil {
+						hanging <- p
+					}
+				}()
+			}
+			synctest.Wait()
+			if n := len(hanging); n != 8 {
+				t.Errorf("%d requests to unproven endpoints of an organization are in flight, want a quarter of 32", n)
+			}
 		}
 		in := 0
 		for _, e := range good {
@@ -87,7 +90,7 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 func TestEnter_EndpointConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1000, 16)
-		e := g.NewEndpoint()
+		e := g.NewEndpoint("org")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		in := entering(ctx, e, 40)
@@ -126,7 +129,7 @@ func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 		}
 		return 0.5
 	}})
-	e = g.NewEndpoint()
+	e = g.NewEndpoint("org")
 	for range breakAfter/weightNoResponse + 1 {
 		p := enter(t, e)
 		opening = breakAfter-e.breaker.weight <= weightNoResponse
@@ -142,10 +145,10 @@ func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
 func TestEnter_Canceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1, 1)
-		e := g.NewEndpoint()
+		e := g.NewEndpoint("org")
 		prove(t, e)
 		p := enter(t, e)
-		for _, other := range []*Endpoint{e, g.NewEndpoint()} {
+		for _, other := range []*Endpoint{e, g.NewEndpoint("org")} {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error)
 			go func() {
@@ -162,8 +165,8 @@ func TestEnter_Canceled(t *testing.T) {
 		p.Leave(Report{}) // only the first call counts
 		again := enter(t, e)
 		again.Leave(Report{})
-		if len(g.total)+len(g.unproven)+e.inFlight+e.pending+e.sent != 0 {
-			t.Errorf("slots are not released: %d, %d, %+v", len(g.total), len(g.unproven), e)
+		if len(g.total)+len(g.unproven.held)+e.inFlight+e.pending+e.sent != 0 {
+			t.Errorf("slots are not released: %d, %v, %+v", len(g.total), g.unproven.held, e)
 		}
 	})
 }
@@ -171,7 +174,7 @@ func TestEnter_Canceled(t *testing.T) {
 // A rate limit counts deliveries. A delayed request is not in flight.
 func TestEnter_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newGate(10, 10).NewEndpoint()
+		e := newGate(10, 10).NewEndpoint("org")
 		e.Configure(storage.DefaultRetryPolicy(), 8, 4)
 		began := time.Now()
 		for range 4 {
@@ -191,7 +194,7 @@ func TestEnter_RateLimit(t *testing.T) {
 // closes the breaker.
 func TestEnter_EndpointDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := newGate(10, 10).NewEndpoint()
+		e := newGate(10, 10).NewEndpoint("org")
 		e.Configure(storage.RetryPolicy{InitialSeconds: 8, Multiplier: 2, MaxSeconds: 60}, 0, 1)
 		for {
 			p := enter(t, e)
@@ -222,7 +225,7 @@ func TestLeave_RetryAfter(t *testing.T) {
 		"a late failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e := newGate(100, 100).NewEndpoint()
+			e := newGate(100, 100).NewEndpoint("org")
 			earlier, refused := enter(t, e), enter(t, e)
 			if change := refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
 				t.Errorf("%s: Retry-After changes %v, want Opened", name, change)
@@ -249,7 +252,7 @@ func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 		"failure": {Sent: true, Deliveries: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e := newGate(100, 100).NewEndpoint()
+			e := newGate(100, 100).NewEndpoint("org")
 			e.Configure(storage.RetryPolicy{InitialSeconds: 5, Multiplier: 2, MaxSeconds: 60}, 0, 1)
 			earlier, refused := enter(t, e), enter(t, e)
 			refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Minute, Deliveries: 1})
@@ -271,7 +274,7 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newGate(100, 8)
-				e := g.NewEndpoint()
+				e := g.NewEndpoint("org")
 				hangs := enter(t, e)
 				for range e.slow.most {
 					e.slow.enter()
@@ -297,4 +300,73 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The wait for a rate limit is no silence of the endpoint.
+func TestAwaitCapacity_RateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(100, 8).NewEndpoint("org")
+		e.Configure(storage.DefaultRetryPolicy(), 0.1, 1)
+		prove(t, e)
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		waiting := entering(ctx, e, 1)
+		for range e.slow.most {
+			e.slow.enter()
+		}
+		began := time.Now()
+		if e.AwaitCapacity(ctx, func() {}) || time.Since(began) < 9*time.Second {
+			t.Errorf("a slice is parked after %s, because the worker obeys the rate limit", time.Since(began))
+		}
+		if len(waiting) != 0 {
+			t.Error("a request entered before the rate limit admitted it")
+		}
+	})
+}
+
+// The responses to requests that went to an endpoint's former URL do not count.
+func TestLeave_AfterAMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(100, 100).NewEndpoint("org")
+		prove(t, e)
+		var former []Pass
+		for range breakAfter/weightNoResponse + 1 {
+			former = append(former, enter(t, e))
+		}
+		e.Moved()
+		prove(t, e)
+		for _, p := range former {
+			if change := p.Leave(Report{Sent: true, Deliveries: 1}); change != Unchanged {
+				t.Fatalf("a request to the former URL changes %v", change)
+			}
+		}
+		if !e.breaker.trusted() {
+			t.Error("requests to the former URL count against the new one")
+		}
+	})
+}
+
+// An organization has at most half of the slow slices. Its further slices are parked, and
+// those of others go on.
+func TestFull_GreedyOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 8)
+		slow := func(org string) (freed bool) {
+			t.Cleanup(g.Watch([]*Progress{g.NewEndpoint(org).Progress(1)}, func() { freed = true }))
+			<-time.After(2 * suspectAfter)
+			synctest.Wait()
+			return freed
+		}
+		for i := range maxSlow / 2 {
+			if !slow("greedy") {
+				t.Fatalf("slice %d keeps its slot", i)
+			}
+		}
+		if greedy := g.NewEndpoint("greedy"); slow("greedy") || !greedy.Full() || greedy.AwaitCapacity(t.Context(), func() {}) {
+			t.Error("an organization has more than half of the slow slices")
+		}
+		if other := g.NewEndpoint("other"); other.Full() || !slow("other") {
+			t.Error("another organization has no slow slice")
+		}
+	})
 }

@@ -20,7 +20,8 @@ const (
 	// suspectAfter is the same for an endpoint without a good response to its last
 	// request, or without any request.
 	suspectAfter = 5 * time.Millisecond
-	// maxSlow limits the slow slices of a worker, and so its memory.
+	// maxSlow limits the slow slices of a worker, and so its memory. An organization has at
+	// most half of them.
 	maxSlow = 512
 	// maxWaiting limits the slices that wait for one endpoint: the walks of a hundred
 	// triggers. maxWaitingAll limits the waiting slices of the worker. A waiting slice
@@ -119,11 +120,12 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <
 	return false
 }
 
-// Full reports whether the endpoint has reached its limit of slow slices.
-func (e *Endpoint) Full() bool { return e.slow.full() }
+// Full reports whether the endpoint or its organization has reached its limit of slow slices.
+func (e *Endpoint) Full() bool { return e.slow.full() || e.gate.slow.full(e.org) }
 
 // AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
-// if the endpoint has been silent for ParkAfter, too many slices wait, or the gate is closed.
+// if the endpoint has been silent for ParkAfter, too many slices wait, the gate is closed, or
+// the organization has reached its limit of slow slices.
 // The caller must then park the slice. The slice holds its slot for a while and then frees it. A waiting
 // slice has not begun, so a crash does not repeat any part of it.
 func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
@@ -136,7 +138,7 @@ func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	} else {
 		free()
 	}
-	for ctx.Err() == nil && !e.gate.closed() {
+	for ctx.Err() == nil && !e.gate.closed() && !e.gate.slow.full(e.org) {
 		left := ParkAfter - e.silence()
 		if left <= 0 {
 			return false
@@ -223,7 +225,7 @@ func (w *watch) look() {
 			w.slow = append(w.slow, p)
 		}
 	}
-	if w.slow == nil || !w.gate.slow.TryAcquire(1) {
+	if w.slow == nil || !w.gate.slow.take(w.slow[0].endpoint.org) {
 		w.slow = nil
 		w.timer.Reset(slowAfter / 4)
 		return
@@ -245,5 +247,42 @@ func (w *watch) end() {
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}
-	w.gate.slow.Release(1)
+	w.gate.slow.give(w.slow[0].endpoint.org)
+}
+
+// shares counts what organizations hold of a limited number.
+type shares struct {
+	most, each int // of all organizations together, and of each
+
+	mu    sync.Mutex
+	total int
+	held  map[string]int
+}
+
+// take counts one more for an organization, or returns false at a limit.
+func (s *shares) take(org string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.total >= s.most || s.held[org] >= s.each {
+		return false
+	}
+	s.total++
+	s.held[org]++
+	return true
+}
+
+func (s *shares) give(org string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total--
+	if s.held[org]--; s.held[org] == 0 {
+		delete(s.held, org)
+	}
+}
+
+// full reports whether an organization has reached its limit.
+func (s *shares) full(org string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[org] >= s.each
 }

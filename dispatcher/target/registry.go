@@ -213,7 +213,7 @@ func (s *Registry) prepare(r storage.Record) (*Target, error) {
 		return nil, err
 	}
 	if have == nil {
-		t.Gate = s.gate.NewEndpoint()
+		t.Gate = s.gate.NewEndpoint(r.Org)
 	} else {
 		t.Gate = have.Gate
 		t.Destination.Tokens = t.Destination.Tokens.OrSame(have.Destination.Tokens)
@@ -239,7 +239,7 @@ func (s *Registry) callback(stored storage.WebhookEndpoint) (*Target, error) {
 	defer s.mu.Unlock()
 	r := s.servers[ref]
 	if r == nil {
-		r = &server{gate: s.gate.NewEndpoint()}
+		r = &server{gate: s.gate.NewEndpoint(t.OrganizationID)}
 		r.gate.Configure(t.RetryPolicy, t.RateLimit, t.BatchSize)
 		s.servers[ref] = r
 	}

@@ -31,12 +31,12 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		return w.unpark(ctx, *r.Walk)
 	}
 	t := &r.Trigger
-	// The retry may be there twice: a publish without an acknowledgement is repeated.
-	if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
+	to, gone, err := w.awaitRecipient(ctx, r, taken.Free)
+	if err != nil {
 		return err
 	}
-	to, gone, err := w.recipient(r)
-	if err != nil {
+	// The retry may be there twice: a publish without an acknowledgement is repeated.
+	if done, err := w.Bus.HasReceipt(ctx, t.OrganizationID, t.ID, r.Key()); done || err != nil {
 		return err
 	}
 	receipt := events.Receipt{Key: r.Key()}
@@ -51,7 +51,9 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	jobs, receipt.Deliveries = w.supersede(jobs)
 	if len(jobs) > 0 {
 		if until, _ := w.parkUntil(t, []*target.Target{to}, w.Now()); !until.IsZero() {
-			if t.Change != nil { // each callback has its own message, so they return less and less often
+			// Each callback has its own message, and each slice one for an endpoint that is slow
+			// beside others. So they return less and less often.
+			if t.Change != nil || to.Gate.Full() {
 				delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
 				until = latestOf(until, w.Now().Add(time.Duration(w.Jitter()*float64(delay))))
 			}
@@ -67,6 +69,19 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		}
 	}
 	return w.record(ctx, t, jobs, results, receipt)
+}
+
+// awaitRecipient waits in memory while the endpoint of a retry responds and has no capacity,
+// as admit does for slices. Results are those of recipient.
+func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, err error) {
+	for {
+		if to, gone, err = w.recipient(r); err != nil || gone != "" || !to.Gate.Full() {
+			return to, gone, err
+		}
+		if !to.Gate.AwaitCapacity(ctx, free) {
+			return to, "", ctx.Err()
+		}
+	}
 }
 
 // recipient returns the endpoint of a retry. gone is the reason if there is no usable

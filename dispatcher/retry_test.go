@@ -349,6 +349,30 @@ func TestEndpoint_SlowNeighbor(t *testing.T) {
 	})
 }
 
+// A slow endpoint beside a fast one has a retry for each slice. They wait for their turn:
+// if each were stored again every few seconds, a trigger would cost writes in proportion to
+// the square of its homes.
+func TestRetry_SlowBesideFast(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices = 60
+		w.options.EndpointConcurrency = 16
+		w.homes(slices * events.SliceHomes)
+		w.endpoint("fast")
+		w.endpoint("slow")
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if a.host == "slow" {
+				<-time.After(400 * time.Millisecond)
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
+		if n := len(w.bus.retryPuts); n > 2*slices {
+			t.Errorf("%d slices have stored %d retries", slices, n)
+		}
+	})
+}
+
 // A newer trigger supersedes waiting retries.
 func TestSupersede_Retries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

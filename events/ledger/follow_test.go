@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -252,6 +254,45 @@ func TestLog_Quota(t *testing.T) {
 		}
 		if _, err := log.Accept(t.Context(), notificationOf("org", "trg_3")); err != nil {
 			t.Errorf("notification is refused: %v", err)
+		}
+	})
+}
+
+// slowLog stores a trigger in a second.
+type slowLog struct{ acceptor }
+
+func (*slowLog) Accept(context.Context, events.Trigger) (uint64, error) {
+	<-time.After(time.Second)
+	return 0, nil
+}
+
+// Triggers that arrive at the same time count towards the quota and the surplus.
+func TestLog_SimultaneousTriggers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		l.opt.Quota = events.Quota{Waiting: 3}
+		log := l.Log(&slowLog{})
+		var accepted, refused atomic.Int64
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() {
+				if _, err := log.Accept(t.Context(), trigger("org", "trg_1", 0, 1)); err != nil {
+					refused.Add(1)
+					return
+				}
+				accepted.Add(1)
+			})
+		}
+		<-time.After(time.Millisecond)
+		if _, err := log.Accept(t.Context(), trigger("other", "trg_1", 0, 1)); err != nil {
+			t.Errorf("the trigger of another organization: %v", err)
+		}
+		all.Wait()
+		if accepted.Load() != 3 || refused.Load() != 7 {
+			t.Errorf("%d triggers are accepted and %d refused, with a quota of 3", accepted.Load(), refused.Load())
+		}
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err != nil || len(l.accepting) != 0 {
+			t.Errorf("afterwards: %v, %v", err, l.accepting)
 		}
 	})
 }

@@ -50,6 +50,8 @@ type Ledger struct {
 	triggers uint64        // last folded sequence of the triggers
 	accepted uint64        // last sequence that Log accepted
 	changed  chan struct{} // closed and replaced at every change
+	// accepting counts the price triggers that Log is about to accept, by organization.
+	accepting map[string]int
 }
 
 // The buckets and their keys:
@@ -104,7 +106,7 @@ func Open(path string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{file: file, opt: o, changed: make(chan struct{})}
+	l := &Ledger{file: file, opt: o, changed: make(chan struct{}), accepting: map[string]int{}}
 	err = file.View(func(tx *bbolt.Tx) error { l.triggers = boltfile.Number(tx, metaBucket, triggersKey); return nil })
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -192,9 +194,15 @@ type quotaLog struct {
 	ledger *Ledger
 }
 
-// Accept stores a trigger within the quota.
+// Accept stores a trigger within the quota. Price triggers of the organization that arrive at
+// the same time count.
 func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	used, err := s.admit(ctx, t)
+	others := 0
+	if t.Change == nil {
+		others = s.ledger.begin(t.OrganizationID)
+		defer s.ledger.end(t.OrganizationID)
+	}
+	used, err := s.admit(ctx, t, others)
 	if err != nil {
 		return 0, err
 	}
@@ -217,13 +225,15 @@ func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 // trigger stores nothing, so it is never beyond the quota. A change of an OpenADR object is
 // not either: no later trigger makes up for its notification.
 func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
-	_, err := s.admit(ctx, t)
+	_, err := s.admit(ctx, t, 0)
 	return err
 }
 
-// admit is Admit, and returns what the organization uses.
-func (s quotaLog) admit(ctx context.Context, t events.Trigger) (used events.Usage, err error) {
+// admit is Admit beside a number of other triggers that are not stored yet. It returns what
+// the organization uses with them.
+func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used events.Usage, err error) {
 	used, err = s.ledger.Usage(t.OrganizationID)
+	used.Waiting += others
 	if err != nil || t.Change != nil {
 		return used, err
 	}
@@ -236,6 +246,22 @@ func (s quotaLog) admit(ctx context.Context, t events.Trigger) (used events.Usag
 		return used, err
 	}
 	return used, over
+}
+
+// begin counts a trigger that is about to be accepted, and returns the number of others.
+func (l *Ledger) begin(org string) (others int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.accepting[org]++
+	return l.accepting[org] - 1
+}
+
+func (l *Ledger) end(org string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.accepting[org]--; l.accepting[org] == 0 {
+		delete(l.accepting, org)
+	}
 }
 
 // awaitTimeout is how long a query waits for a ledger that lags.

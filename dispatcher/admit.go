@@ -139,7 +139,6 @@ func latestOf(a, b time.Time) time.Time {
 // park postpones a slice and the rest of its lane as one message on disk. So an endpoint
 // that is down costs a handful of messages, whatever the number of homes.
 func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
-	w.metrics.walksParked.Inc()
 	return w.putRetries(ctx, []events.Retry{{
 		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.UTC()}, Walk: s,
 	}})

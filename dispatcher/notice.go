@@ -83,7 +83,6 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	})
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, target.ErrBroken), err == nil && !to.Wants(n.Type):
-		w.metrics.notices.WithLabelValues(string(events.OutcomeFailed)).Inc()
 		w.Log.Info("notice no longer wanted, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID)
 		return nil
 	case err != nil:
@@ -106,7 +105,6 @@ func noticeKey(t *events.NoticeAttempt) string {
 // recordNotice stores the task of the next attempt and the outcome of this attempt.
 func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *result) error {
 	n, d, key := &t.Notice, &r.delivery, noticeKey(&t)
-	w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	if !r.dueAt.IsZero() {
 		t.Attempt = r.nextAttempt
 		if err := w.putAttempt(ctx, &t, r.dueAt); err != nil {
@@ -119,6 +117,7 @@ func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *re
 	if last := d.Last(); !last.Counts() {
 		return nil // the next task has the same key
 	}
+	w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	receipt := events.Receipt{
 		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,
 		Notice: true, Deliveries: []events.Delivery{*d},

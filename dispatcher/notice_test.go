@@ -131,6 +131,9 @@ func TestNotice_CanceledByStop(t *testing.T) {
 		w.trigger(24)
 		<-time.After(5 * time.Second)
 		first.stop()
+		if m := first.metrics(t); m["gridhook_notice_attempts_total"] != 0 {
+			t.Error("the request that the worker's stop cut off counts as an attempt")
+		}
 		hangs.Store(false)
 		w.worker()
 		w.rest(time.Minute)

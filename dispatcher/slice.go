@@ -87,6 +87,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	}
 	if !to.parkUntil.IsZero() {
 		s.Late = s.Late || to.failing
+		w.metrics.walksParked.Inc()
 		return w.park(ctx, s, to.parkUntil)
 	}
 	homes, err := w.readHomes(s)
@@ -105,6 +106,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	case err != nil:
 		return err
 	case !until.IsZero():
+		w.metrics.walksParked.Inc()
 		return w.park(ctx, s, until)
 	}
 	jobs, superseded := w.supersede(jobs)

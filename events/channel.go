@@ -77,7 +77,7 @@ func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
 			next = "Gridhook disables the endpoint at " + inWords(since.Add(e.RetryPolicy.Tolerated())) + " unless a delivery succeeds."
 		}
 		return Notice{
-			ID: noticeID(h.FailingSince.Truncate(time.Hour), storage.EventEndpointFailing, e.OrganizationID, e.ID,
+			ID: noticeID(since.Truncate(time.Hour), storage.EventEndpointFailing, e.OrganizationID, e.ID,
 				strconv.FormatFloat(share, 'f', -1, 64)),
 			Type: storage.EventEndpointFailing, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
 			Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is failing", e.ID, e.OrganizationID),
@@ -93,7 +93,7 @@ func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
 func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
 	least := time.Duration(failingShares[len(failingShares)-1] * float64(e.RetryPolicy.Tolerated()))
 	o := h.LastOutage
-	if h.State != HealthGood || o == nil || o.Until.Sub(o.Since.Time) < least {
+	if h.State != HealthGood || o == nil || o.longest(e) < least {
 		return n, false
 	}
 	n = Notice{

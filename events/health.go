@@ -47,6 +47,16 @@ func (h *Health) failed(e *storage.WebhookEndpoint) (since time.Time, lasted tim
 	return since, h.LastFailureAt.Sub(since)
 }
 
+// longest returns how long the endpoint failed without a change of its record. A change
+// begins the count anew.
+func (o *Outage) longest(e *storage.WebhookEndpoint) time.Duration {
+	lasted := o.Until.Sub(o.Since.Time)
+	if e.UpdatedAt.After(o.Since.Time) && e.UpdatedAt.Before(o.Until.Time) {
+		lasted = max(e.UpdatedAt.Sub(o.Since.Time), o.Until.Sub(e.UpdatedAt.Time))
+	}
+	return lasted
+}
+
 // FailedTooLong returns how long an endpoint has failed. tooLong reports whether its
 // policy tolerates less.
 func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration, tooLong bool) {

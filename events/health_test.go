@@ -62,3 +62,18 @@ func TestHealth_ClockAhead(t *testing.T) {
 		})
 	}
 }
+
+// Nobody hears of the end of an outage without having heard of the outage: a change of the
+// endpoint begins the count of its failures anew.
+func TestRecoveredNotice_ChangedEndpoint(t *testing.T) {
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) storage.Time { return storage.Time{Time: start.Add(d)} }
+	for updated, want := range map[time.Duration]bool{-time.Hour: true, 30 * time.Minute: true, 90 * time.Minute: false, 150 * time.Minute: true, 4 * time.Hour: true} {
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.RetryPolicy.DisableAfterSeconds, e.UpdatedAt = "ep", (8 * time.Hour).Seconds(), at(updated) // people hear after 2 hours
+		h := Health{State: HealthGood, LastOutage: &Outage{Since: at(0), Until: at(3 * time.Hour), Failures: 50}}
+		if _, got := RecoveredNotice(&e, &h); got != want {
+			t.Errorf("after a change at %s of 3 h, a notice of the end is %v, want %v", updated, got, want)
+		}
+	}
+}

@@ -135,7 +135,8 @@ func (c *Conn) auditEntry(ctx context.Context, from uint64, subject string) (e s
 }
 
 // auditRange returns the entries from start to before end, newest first. passed reports
-// whether the range begins before the filter's Since.
+// whether all earlier entries are from before the filter's Since. An entry has the time at
+// which its request began, and may be stored much later.
 func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
 	subject := auditSubject(f.OrganizationID, f.KeyID, f.Operation)
 	for next := start; next < end; {
@@ -147,7 +148,7 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 			break
 		}
 		next = sequence + 1
-		passed = passed || e.Time.Before(f.Since.Time)
+		passed = passed || e.Time.Before(f.Since.Add(-auditDelay))
 		if !e.Time.Before(f.Since.Time) && (f.Until.IsZero() || e.Time.Before(f.Until.Time)) {
 			list = append(list, e)
 		}

@@ -65,6 +65,30 @@ func TestAudit_Filters(t *testing.T) {
 	}
 }
 
+// The entry of a request that began before the filter's time and was stored after others does
+// not hide them.
+func TestAudit_LongRequest(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	put := func(after time.Duration) {
+		e := storage.AuditEntry{Time: storage.Time{Time: start.Add(after)}, OrganizationID: "acme", KeyID: "key", Operation: "import", Status: 200}
+		if err := b.PutAudit(within(t), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 30 {
+		put(time.Duration(i) * time.Second)
+	}
+	put(-time.Second)
+	for range 9 {
+		put(time.Minute)
+	}
+	page, err := b.Audit(within(t), storage.AuditFilter{OrganizationID: "acme", Since: storage.Time{Time: start}}, "", 10)
+	if err != nil || len(page) != 10 {
+		t.Errorf("a page has %d entries, %v, want 10 of 39", len(page), err)
+	}
+}
+
 // A key that repeats an operation removes only its own oldest entries of that operation.
 func TestAudit_IsBounded(t *testing.T) {
 	cfg := auditConfig(auditAge)

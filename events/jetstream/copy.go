@@ -121,12 +121,15 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 	moving, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var position atomic.Uint64
+	var applying atomic.Bool
 	var watching sync.WaitGroup
-	watching.Go(func() { cancel(c.awaitEnd(moving, content.Stream, &position)) })
+	watching.Go(func() { cancel(c.awaitEnd(moving, content.Stream, &position, &applying)) })
 	defer watching.Wait()
 	defer cancel(nil)
 	err := tail(moving, c, content.Stream, start{}, 0, c.raw, func(batch []events.Sequenced[Raw]) error {
-		if err := apply(values(batch)); err != nil {
+		applying.Store(true)
+		err := apply(values(batch))
+		if applying.Store(false); err != nil {
 			return err
 		}
 		if position.Store(batch[len(batch)-1].Sequence); position.Load() < end {
@@ -152,13 +155,14 @@ func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply f
 }
 
 // awaitEnd returns errCopied once a stream has no message after a position that has stopped,
-// and another error if the position has stopped for long. It returns nil when ctx ends.
-func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uint64) error {
+// and another error if the position has stopped for long. While the receiver of a copy
+// applies messages, however slowly, nothing has stopped. awaitEnd returns nil when ctx ends.
+func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uint64, applying *atomic.Bool) error {
 	var last uint64
 	since := time.Now()
 	for ctx.Err() == nil {
 		periodic.Sleep(ctx, quiet)
-		if at := position.Load(); at > last {
+		if at := position.Load(); at > last || applying.Load() {
 			last, since = at, time.Now()
 			continue
 		}

@@ -1,6 +1,8 @@
 package jetstream
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gridhook/gridhook/storage"
@@ -22,5 +24,23 @@ func TestCopyLog_ExpiredEnd(t *testing.T) {
 	})
 	if err != nil || copied != 2 || last != 2 {
 		t.Errorf("%d messages up to %d, %v, want 2 up to 2", copied, last, err)
+	}
+}
+
+// A copy whose receiver applies messages slowly has not stopped.
+func TestCopy_SlowReceiver(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	if _, err := b.Accept(within(t), newTrigger("org")); err != nil {
+		t.Fatal(err)
+	}
+	var position atomic.Uint64
+	var applying atomic.Bool
+	applying.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*quiet/2)
+	defer cancel()
+	position.Store(1)
+	if err := b.awaitEnd(ctx, triggersStream, &position, &applying); err != nil {
+		t.Errorf("while the receiver applies a message the copy ends with %v", err)
 	}
 }

@@ -16,8 +16,8 @@ type Backlog struct {
 	// OldestWalk is the acceptance time of the oldest trigger with such homes. It is zero
 	// if there is none.
 	OldestWalk time.Time
-	// OldestRetry is the acceptance time of the oldest trigger with a waiting retry. It
-	// is zero if there is none.
+	// OldestRetry is the acceptance time of the oldest trigger with a waiting retry, or the
+	// time of a manual retry. It is zero if there is none.
 	OldestRetry time.Time
 }
 
@@ -36,12 +36,35 @@ func (l *Ledger) Backlog() (b Backlog, err error) {
 				b.OldestWalk = at
 			}
 		}
-		for k := range waitingSet.Keys(tx) { // the first key has the oldest trigger
-			id, _, _ := bytes.Cut(k, []byte{0})
-			b.OldestRetry, _ = storage.IDTime(string(id))
-			break
-		}
-		return nil
+		b.OldestRetry, err = oldestRetry(tx)
+		return err
 	})
 	return b, err
+}
+
+// maxManual is the number of manual retries among which oldestRetry searches for the oldest.
+const maxManual = 1000
+
+// oldestRetry returns the start of the retry that has waited the longest. Keys are in the
+// order of their triggers, so all keys after the first automatic retry are newer.
+func oldestRetry(tx *bbolt.Tx) (oldest time.Time, err error) {
+	n := 0
+	for k := range waitingSet.Keys(tx) {
+		state, _, err := retriedTable.Get(tx, k)
+		if err != nil {
+			return oldest, err
+		}
+		id, _, _ := bytes.Cut(k, []byte{0})
+		at, _ := storage.IDTime(string(id))
+		if state.Again > 0 {
+			at = time.UnixMilli(state.Again)
+		}
+		if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+		if n++; state.Again == 0 || n == maxManual {
+			break
+		}
+	}
+	return oldest, nil
 }

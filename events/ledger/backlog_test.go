@@ -40,3 +40,25 @@ func TestBacklog_Counts(t *testing.T) {
 	fold(t, l, retry(young, "r2", delivery("h1", events.OutcomeFailed, 2)))
 	wants("both triggers completed", Backlog{})
 }
+
+// The age of a manual retry counts from the retry, not from its trigger.
+func TestBacklog_ManualRetry(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	old := trigger("org", storage.NewID("trg_", noon.Add(-6*24*time.Hour)), 0, 1)
+	accept(t, l, old)
+	failed := delivery("h1", events.OutcomeFailed, 1)
+	fold(t, l, slice(old, 0, true, failed))
+	inputs := events.RetryInputs{EndpointID: failed.EndpointID, Homes: []events.RetryHome{{HomeID: failed.HomeID}}}
+	_, receipt := inputs.Retry(old, storage.Time{Time: noon}, noon)
+	fold(t, l, receipt)
+	if b, err := l.Backlog(); err != nil || !b.OldestRetry.Equal(noon) {
+		t.Errorf("the oldest retry is of %s, %v, want %s", b.OldestRetry, err, noon)
+	}
+	earlier := trigger("org", storage.NewID("trg_", noon.Add(-time.Hour)), 0, 1)
+	accept(t, l, earlier)
+	fold(t, l, slice(earlier, 0, true, delivery("h1", events.OutcomeRetrying, 1)))
+	if b, err := l.Backlog(); err != nil || !b.OldestRetry.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("the oldest retry is of %s, %v, want the automatic one", b.OldestRetry, err)
+	}
+}

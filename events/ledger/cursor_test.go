@@ -2,8 +2,12 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
+	"go.etcd.io/bbolt"
+
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -25,4 +29,30 @@ func FuzzCursor_Decode(f *testing.F) {
 			t.Errorf("error of %q is %v", text, err)
 		}
 	})
+}
+
+// A page that ends because it has visited many triggers continues at the next trigger.
+func TestDeliveries_ManyTriggers(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	for i := range 9 {
+		accept(t, l, trigger("org", fmt.Sprint("trg_", i), 0, 1))
+	}
+	fold(t, l, slice(trigger("org", "trg_0", 0, 1), 0, true, delivery("h1", events.OutcomeFailed, 1)))
+	q := events.DeliveryQuery{Outcomes: []events.Outcome{events.OutcomeFailed}, Limit: 10}
+	r := reading{query: &q, wanted: setOf(q.Outcomes...), skipped: maxSkipped - 4}
+	must(t, l.file.View(func(tx *bbolt.Tx) error {
+		r.tx = tx
+		if more, err := r.triggers("org", cursor{place: begin}); !more || err != nil {
+			t.Errorf("the page reads all triggers, or %v", err)
+		}
+		return nil
+	}))
+	if got := r.last.String(); got != "trg_4.0.0" {
+		t.Errorf("the next page begins at %s, want the fifth trigger", got)
+	}
+	q.After = r.last.String()
+	if page, next, err := l.Deliveries("org", q); len(page) != 1 || next != "" || err != nil {
+		t.Errorf("the next page has %d deliveries and continues at %q, %v", len(page), next, err)
+	}
 }

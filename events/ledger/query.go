@@ -80,6 +80,7 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	}
 	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
 		if r.skipped++; r.skipped > maxSkipped {
+			r.last = cursor{string(k[len(prefix):]), begin} // k is not read yet
 			return true, nil
 		}
 		t, err := triggersTable.Decode(v)

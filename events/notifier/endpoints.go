@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
@@ -13,6 +14,7 @@ import (
 // checkEndpoints disables the endpoints that have failed for too long. It stores the
 // notices of endpoints that fail, recovered or are disabled.
 func (n *Notifier) checkEndpoints(ctx context.Context) error {
+	maps.DeleteFunc(n.repeats, func(_ string, at time.Time) bool { return n.Now().Sub(at) > stale })
 	failing, recovered := map[storage.Ref]events.Health{}, map[storage.Ref]events.Health{}
 	err := n.Ledger.EachHealth(func(endpoint storage.Ref, h events.Health) {
 		switch {

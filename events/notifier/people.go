@@ -3,8 +3,6 @@ package notifier
 import (
 	"context"
 	"errors"
-	"maps"
-	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -55,7 +53,6 @@ func (n *Notifier) checkQuotas(ctx context.Context) error {
 
 // putRepeated stores a notice that later checks find again. It publishes the notice once.
 func (n *Notifier) putRepeated(ctx context.Context, notice events.Notice) error {
-	maps.DeleteFunc(n.repeats, func(_ string, at time.Time) bool { return n.Now().Sub(at) > stale })
 	if _, known := n.repeats[notice.ID]; known || n.Now().Sub(notice.CreatedAt.Time) > stale {
 		return nil
 	}

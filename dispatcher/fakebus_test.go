@@ -538,6 +538,10 @@ func (s ledgerSource) Ends(context.Context) (triggers, receipts uint64, err erro
 	return math.MaxUint64, math.MaxUint64, nil // no message is lost
 }
 
+func (s ledgerSource) NewestStored(context.Context) (triggers, receipts uint64, err error) {
+	return 0, 0, nil
+}
+
 func (s ledgerSource) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
 	return tail(ctx, s.fakeBus, after, func() []events.Trigger { return s.log }, apply)
 }

@@ -168,24 +168,31 @@ func (c *Conn) Identity(ctx context.Context) (string, error) {
 	return strings.Join(parts, " "), nil
 }
 
-// Ends returns the last sequences of the triggers and of the receipts.
+// Ends returns the last sequences of the triggers and of the receipts. Errors:
+// storage.ErrUnavailable.
 func (c *Conn) Ends(ctx context.Context) (triggers, receipts uint64, err error) {
+	return c.sequences(ctx, func(s jetstream.StreamState) uint64 { return s.LastSeq })
+}
+
+// NewestStored returns the sequences of the newest trigger and receipt that have not expired, 0
+// without one. Errors: storage.ErrUnavailable.
+func (c *Conn) NewestStored(ctx context.Context) (triggers, receipts uint64, err error) {
+	return c.sequences(ctx, func(s jetstream.StreamState) uint64 {
+		if s.Msgs == 0 {
+			return 0
+		}
+		return s.LastSeq
+	})
+}
+
+func (c *Conn) sequences(ctx context.Context, of func(jetstream.StreamState) uint64) (triggers, receipts uint64, err error) {
 	for name, end := range map[string]*uint64{triggersStream: &triggers, receiptsStream: &receipts} {
 		info, err := c.streamInfo(ctx, name)
 		if err != nil {
 			return 0, 0, err
 		}
-		*end = info.State.LastSeq
+		*end = of(info.State)
 	}
 	return triggers, receipts, nil
 }
 
-// NewestTriggerSequence returns the sequence of the newest stored trigger, 0 if there is none.
-// Errors: storage.ErrUnavailable.
-func (c *Conn) NewestTriggerSequence(ctx context.Context) (uint64, error) {
-	info, err := c.streamInfo(ctx, triggersStream)
-	if err != nil || info.State.Msgs == 0 {
-		return 0, err
-	}
-	return info.State.LastSeq, nil
-}

@@ -68,7 +68,7 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger]) error {
 		return boltfile.PutNumber(f.Tx, metaBucket, triggersKey, last)
 	})
 	if err == nil {
-		l.signal(last)
+		l.signal(last, 0)
 	}
 	return err
 }
@@ -105,7 +105,7 @@ func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 	})
 	// gofail: var foldAfter struct{}
 	if err == nil {
-		l.signal(0)
+		l.signal(0, batch[len(batch)-1].Sequence)
 	}
 	return err
 }

@@ -31,6 +31,10 @@ func (s *source) Ends(context.Context) (triggers, receipts uint64, err error) {
 	return lastOf(s.triggers), lastOf(s.receipts), nil
 }
 
+func (s *source) NewestStored(ctx context.Context) (triggers, receipts uint64, err error) {
+	return s.Ends(ctx)
+}
+
 func lastOf[T any](list []events.Sequenced[T]) uint64 {
 	if len(list) == 0 {
 		return 0
@@ -76,6 +80,62 @@ func followUntil(t *testing.T, l *Ledger, s *source, holds func() bool) {
 	}
 	cancel()
 	must(t, <-done)
+}
+
+// pausing is a source whose receipts come when it goes on.
+type pausing struct {
+	source
+	goOn chan struct{}
+}
+
+func (p *pausing) TailReceipts(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Receipt]) error) error {
+	select {
+	case <-p.goOn:
+		return p.source.TailReceipts(ctx, after, apply)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// A ledger that is rebuilt shows its triggers first. Until it has their receipts it is
+// behind, and they do not count as waiting.
+func TestFollow_ReceiptsAfterTriggers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{
+			Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }, Quota: events.Quota{Waiting: 2},
+		})
+		must(t, err)
+		var triggers []events.Trigger
+		var receipts []events.Receipt
+		for i := range 3 {
+			tr := trigger("org", fmt.Sprint("trg_", i), 0, 1)
+			triggers, receipts = append(triggers, tr), append(receipts, slice(tr, 0, i > 0, delivery("h1", events.OutcomeDelivered, 1)))
+		}
+		s := &pausing{source{identity: "a", triggers: sequenced(triggers), receipts: sequenced(receipts)}, make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Follow(ctx, s) }()
+		must(t, l.AwaitTriggers(t.Context()))
+		log := l.Log(&acceptor{})
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1)); err != nil || !l.Behind() {
+			t.Errorf("before the receipts a trigger is refused: %v", err)
+		}
+		whole := make(chan error, 1)
+		go func() { whole <- l.AwaitReceipts(t.Context()) }()
+		synctest.Wait()
+		if len(whole) > 0 {
+			t.Error("AwaitReceipts returns before the receipts")
+		}
+		close(s.goOn)
+		must(t, <-whole)
+		l.opt.Quota.Waiting = 1 // one walk has not ended
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1)); err == nil || l.Behind() {
+			t.Error("after the receipts a trigger beyond the quota is accepted")
+		}
+		cancel()
+		must(t, <-done)
+		must(t, l.Close())
+	})
 }
 
 // A source that lost its latest messages reuses sequences that the ledger has folded.
@@ -192,7 +252,7 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 			}
 		}
 		_, _ = log.Accept(t.Context(), tr)
-		l.restart() // a new log counts from 1 again
+		l.begin(0, 0, 0, 0) // a new log counts from 1 again
 		if d := took(await); d != 0 {
 			t.Errorf("Progress takes %s for triggers of an earlier log", d)
 		}

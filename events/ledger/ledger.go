@@ -3,9 +3,9 @@ package ledger
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -22,6 +22,9 @@ type Source interface {
 	Identity(ctx context.Context) (string, error)
 	// Ends returns the last sequences of the triggers and of the receipts.
 	Ends(ctx context.Context) (triggers, receipts uint64, err error)
+	// NewestStored returns the sequences of the newest trigger and receipt that are still stored, 0
+	// without one.
+	NewestStored(ctx context.Context) (triggers, receipts uint64, err error)
 	// TailTriggers and TailReceipts pass everything after a sequence to apply, in order,
 	// until ctx ends.
 	TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error
@@ -46,10 +49,11 @@ type Ledger struct {
 	file *boltfile.File
 	opt  Options
 
-	mu       sync.Mutex
-	triggers uint64        // last folded sequence of the triggers
-	accepted uint64        // last sequence that Log accepted
-	changed  chan struct{} // closed and replaced at every change
+	mu                           sync.Mutex
+	triggers, receipts           uint64        // last folded sequences
+	newestTrigger, newestReceipt uint64        // last sequences when Follow began, the largest number before
+	accepted                     uint64        // last sequence that Log accepted
+	changed                      chan struct{} // closed and replaced at every change
 	// accepting counts the price triggers that Log is about to accept, by organization.
 	accepting map[string]int
 }
@@ -106,12 +110,9 @@ func Open(path string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{file: file, opt: o, changed: make(chan struct{}), accepting: map[string]int{}}
-	err = file.View(func(tx *bbolt.Tx) error { l.triggers = boltfile.Number(tx, metaBucket, triggersKey); return nil })
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return l, nil
+	return &Ledger{
+		file: file, opt: o, changed: make(chan struct{}), accepting: map[string]int{}, newestTrigger: math.MaxUint64, newestReceipt: math.MaxUint64,
+	}, nil
 }
 
 // Close closes the file.
@@ -132,7 +133,6 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	}
 	if wiped {
 		l.opt.Log.Warn("ledger belongs to other streams or another format, rebuilding the ledger")
-		l.restart()
 	}
 	var triggers, receipts uint64 // the last folded sequences
 	err = l.file.View(func(tx *bbolt.Tx) error {
@@ -152,9 +152,13 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		if err := l.file.Renew(identity); err != nil {
 			return fmt.Errorf("the ledger: %w", err)
 		}
-		l.restart()
 		triggers, receipts = 0, 0
 	}
+	newestTrigger, newestReceipt, err := source.NewestStored(ctx)
+	if err != nil {
+		return err
+	}
+	l.begin(triggers, receipts, newestTrigger, newestReceipt)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return source.TailTriggers(ctx, triggers, l.foldTriggers) })
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })
@@ -162,18 +166,23 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	return group.Wait()
 }
 
-// restart resets the sequences of the triggers.
-func (l *Ledger) restart() {
+// begin sets the folded sequences and those of the source when Follow begins.
+func (l *Ledger) begin(triggers, receipts, newestTrigger, newestReceipt uint64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.triggers, l.accepted = 0, 0
+	if triggers < l.triggers { // the file was rebuilt
+		l.accepted = 0
+	}
+	l.triggers, l.receipts, l.newestTrigger, l.newestReceipt = triggers, receipts, newestTrigger, newestReceipt
+	l.mu.Unlock()
+	l.signal(0, 0)
 }
 
-// signal wakes all goroutines that wait for a change.
-func (l *Ledger) signal(triggers uint64) {
+// signal sets the last folded sequences, if they are larger, and wakes all goroutines that
+// wait for a change.
+func (l *Ledger) signal(triggers, receipts uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.triggers = max(l.triggers, triggers)
+	l.triggers, l.receipts = max(l.triggers, triggers), max(l.receipts, receipts)
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
@@ -199,8 +208,8 @@ type quotaLog struct {
 func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
 	others := 0
 	if t.Change == nil {
-		others = s.ledger.begin(t.OrganizationID)
-		defer s.ledger.end(t.OrganizationID)
+		others = s.ledger.beginAccept(t.OrganizationID)
+		defer s.ledger.endAccept(t.OrganizationID)
 	}
 	used, err := s.admit(ctx, t, others)
 	if err != nil {
@@ -233,6 +242,9 @@ func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
 // the organization uses with them.
 func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used events.Usage, err error) {
 	used, err = s.ledger.Usage(t.OrganizationID)
+	if s.ledger.Behind() { // triggers whose receipts are not folded yet count as waiting
+		used.Waiting, used.Notifying = 0, 0
+	}
 	used.Waiting += others
 	if err != nil || t.Change != nil {
 		return used, err
@@ -248,15 +260,15 @@ func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used
 	return used, over
 }
 
-// begin counts a trigger that is about to be accepted, and returns the number of others.
-func (l *Ledger) begin(org string) (others int) {
+// beginAccept counts a trigger that is about to be accepted, and returns the number of others.
+func (l *Ledger) beginAccept(org string) (others int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.accepting[org]++
 	return l.accepting[org] - 1
 }
 
-func (l *Ledger) end(org string) {
+func (l *Ledger) endAccept(org string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.accepting[org]--; l.accepting[org] == 0 {
@@ -290,9 +302,38 @@ func (l *Ledger) await() {
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error
 // of ctx if ctx ends first.
 func (l *Ledger) Shows(ctx context.Context, sequence uint64) error {
+	return l.until(ctx, func() bool { return l.triggers >= sequence })
+}
+
+// AwaitTriggers waits until the ledger shows every trigger that was stored when Follow began.
+// It returns the error of ctx if ctx ends first.
+func (l *Ledger) AwaitTriggers(ctx context.Context) error {
+	return l.until(ctx, func() bool { return l.triggers >= l.newestTrigger })
+}
+
+// AwaitReceipts waits until the ledger also shows every receipt that was stored when Follow
+// began. A ledger that is rebuilt needs minutes for them. Until then it shows completed
+// triggers as running. AwaitReceipts returns the error of ctx if ctx ends first.
+func (l *Ledger) AwaitReceipts(ctx context.Context) error {
+	return l.until(ctx, func() bool { return !l.behindLocked() })
+}
+
+// Behind reports whether AwaitReceipts would wait.
+func (l *Ledger) Behind() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.behindLocked()
+}
+
+func (l *Ledger) behindLocked() bool {
+	return l.triggers < l.newestTrigger || l.receipts < l.newestReceipt
+}
+
+// until waits until a condition holds. The condition is evaluated while mu is held.
+func (l *Ledger) until(ctx context.Context, holds func() bool) error {
 	for {
 		l.mu.Lock()
-		shown, changed := l.triggers >= sequence, l.changed
+		shown, changed := holds(), l.changed
 		l.mu.Unlock()
 		if shown {
 			return nil

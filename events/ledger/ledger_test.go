@@ -27,6 +27,7 @@ func openLedger(t testing.TB, path string) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.begin(0, 0, 0, 0)
 	return l
 }
 

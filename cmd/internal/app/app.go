@@ -349,7 +349,7 @@ func (a *App) quota() events.Quota {
 }
 
 // followLedger opens the ledger and returns when the ledger has every accepted trigger. A
-// query must not report an accepted trigger as missing.
+// query must not report an accepted trigger as missing. The outcomes may follow for minutes.
 func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
 		Keep: a.ReceiptsAge, Erased: a.erased, Quota: a.quota(), Log: a.Log, Now: time.Now,
@@ -360,15 +360,19 @@ func (a *App) followLedger(ctx context.Context) error {
 	a.ledger = l
 	a.onStop("the ledger", l.Close)
 	a.run("the reader of the receipts", a.retryFollow(func(ctx context.Context) error { return l.Follow(ctx, a.conn) }))
-	a.run("the resumer", resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run)
-	return a.waitFor(ctx, func(ctx context.Context) error {
-		var last uint64
-		err := a.retryUnavailable(ctx, func(ctx context.Context) (err error) { last, err = a.conn.NewestTriggerSequence(ctx); return err })
-		if err != nil {
-			return err
+	a.run("the resumer", a.withReceipts(resume.New(l, a.conn, a.Log, a.Registry, time.Now).Run))
+	return a.waitFor(ctx, l.AwaitTriggers)
+}
+
+// withReceipts runs a part once the ledger has the outcomes of the triggers. A ledger that is
+// rebuilt shows completed triggers as running until then.
+func (a *App) withReceipts(part func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := a.ledger.AwaitReceipts(ctx); err != nil {
+			return nil //nolint:nilerr // the process stops
 		}
-		return l.Shows(ctx, last)
-	})
+		return part(ctx)
+	}
 }
 
 // erased reports whether an organization is deleted.

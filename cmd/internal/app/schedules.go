@@ -11,9 +11,9 @@ import (
 	"github.com/gridhook/gridhook/events/sources"
 )
 
-// startTasks starts the scheduler, the replayer and the notifier. They need the ledger: the
-// quota of an organization holds for its schedules too, the replayer repeats the deliveries
-// that it finds there, and the notifier finds the completed triggers there.
+// startTasks starts the scheduler, the replayer and the notifier. They need the ledger with
+// its receipts: the quota of an organization holds for its schedules too, the replayer repeats
+// the deliveries that it finds there, and the notifier finds the completed triggers there.
 func (a *App) startTasks(context.Context) error {
 	d := scheduler.Deps{
 		Store: a.store, Pricer: a.pricer, Tasks: a.conn, Triggers: a.ledger.Log(a.triggers()), Runs: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
@@ -21,14 +21,14 @@ func (a *App) startTasks(context.Context) error {
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention, d.EveryChange = a.conn.StateLog(), a.OpenADR.ReportRetention, a.MQTT != ""
 	}
-	a.run("the replayer", replayer.New(replayer.Deps{
+	a.run("the replayer", a.withReceipts(replayer.New(replayer.Deps{
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
-	}).Run)
-	a.run("the notifier", notifier.New(notifier.Deps{
+	}).Run))
+	a.run("the notifier", a.withReceipts(notifier.New(notifier.Deps{
 		Store: a.store, Ledger: a.ledger, Notices: a.conn, Quota: a.quota(), FailureShare: a.Limits.FailureShare,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now,
-	}).Run)
-	a.run("the scheduler", scheduler.New(d).Run)
+	}).Run))
+	a.run("the scheduler", a.withReceipts(scheduler.New(d).Run))
 	return nil
 }
 

@@ -542,6 +542,8 @@ func (s ledgerSource) NewestStored(context.Context) (triggers, receipts uint64, 
 	return 0, 0, nil
 }
 
+func (ledgerSource) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+
 func (s ledgerSource) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
 	return tail(ctx, s.fakeBus, after, func() []events.Trigger { return s.log }, apply)
 }

@@ -185,6 +185,15 @@ func (c *Conn) NewestStored(ctx context.Context) (triggers, receipts uint64, err
 	})
 }
 
+// Now returns the time of the server's clock. Errors: storage.ErrUnavailable.
+func (c *Conn) Now(ctx context.Context) (time.Time, error) {
+	info, err := c.streamInfo(ctx, triggersStream)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.TimeStamp, nil
+}
+
 func (c *Conn) sequences(ctx context.Context, of func(jetstream.StreamState) uint64) (triggers, receipts uint64, err error) {
 	for name, end := range map[string]*uint64{triggersStream: &triggers, receiptsStream: &receipts} {
 		info, err := c.streamInfo(ctx, name)
@@ -195,4 +204,3 @@ func (c *Conn) sequences(ctx context.Context, of func(jetstream.StreamState) uin
 	}
 	return triggers, receipts, nil
 }
-

@@ -17,8 +17,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// source is an in-memory Source.
+// source is an in-memory Source. Without a clock its time is noon.
 type source struct {
+	clock    func() time.Time
 	identity string
 	triggers []events.Sequenced[events.Trigger]
 	receipts []events.Sequenced[events.Receipt]
@@ -33,6 +34,13 @@ func (s *source) Ends(context.Context) (triggers, receipts uint64, err error) {
 
 func (s *source) NewestStored(ctx context.Context) (triggers, receipts uint64, err error) {
 	return s.Ends(ctx)
+}
+
+func (s *source) Now(context.Context) (time.Time, error) {
+	if s.clock == nil {
+		return noon, nil
+	}
+	return s.clock(), nil
 }
 
 func lastOf[T any](list []events.Sequenced[T]) uint64 {
@@ -263,6 +271,28 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 	})
 }
 
+// A process whose clock is ahead neither skips nor deletes triggers that NATS still has.
+func TestFollow_ClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead := func() time.Time { return time.Now().Add(365 * 24 * time.Hour) }
+		l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: ahead})
+		must(t, err)
+		tr := trigger("org", "trg_1", 0, 0)
+		tr.CreatedAt = storage.Time{Time: time.Now()}
+		s := &source{identity: "a", clock: time.Now, triggers: sequenced([]events.Trigger{tr})}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Follow(ctx, s) }()
+		<-time.After(2 * pruneEvery)
+		if _, err := l.Progress("org", "trg_1"); err != nil {
+			t.Errorf("a trigger of this hour: %v", err)
+		}
+		cancel()
+		must(t, <-done)
+		must(t, l.Close())
+	})
+}
+
 func TestPrune_Periodic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "ledger.db")
@@ -273,7 +303,7 @@ func TestPrune_Periodic(t *testing.T) {
 		accept(t, l, tr)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- l.pruneRegularly(ctx) }()
+		go func() { done <- l.pruneRegularly(ctx, &source{clock: time.Now}) }()
 		for _, tt := range []struct {
 			wait time.Duration
 			want bool

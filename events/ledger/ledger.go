@@ -25,6 +25,8 @@ type Source interface {
 	// NewestStored returns the sequences of the newest trigger and receipt that are still stored, 0
 	// without one.
 	NewestStored(ctx context.Context) (triggers, receipts uint64, err error)
+	// Now returns the time of the server's clock.
+	Now(ctx context.Context) (time.Time, error)
 	// TailTriggers and TailReceipts pass everything after a sequence to apply, in order,
 	// until ctx ends.
 	TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error
@@ -158,11 +160,19 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
+	now, err := source.Now(ctx)
+	if err != nil {
+		return err
+	}
 	l.begin(triggers, receipts, newestTrigger, newestReceipt)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return source.TailTriggers(ctx, triggers, l.foldTriggers) })
+	group.Go(func() error {
+		return source.TailTriggers(ctx, triggers, func(batch []events.Sequenced[events.Trigger]) error {
+			return l.foldTriggers(batch, now.Add(-l.opt.Keep))
+		})
+	})
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })
-	group.Go(func() error { return l.pruneRegularly(ctx) })
+	group.Go(func() error { return l.pruneRegularly(ctx, source) })
 	return group.Wait()
 }
 

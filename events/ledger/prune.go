@@ -17,9 +17,18 @@ import (
 // pruneEvery is the interval between two searches for old triggers.
 const pruneEvery = 10 * time.Minute
 
-func (l *Ledger) pruneRegularly(ctx context.Context) error {
-	return periodic.Run(ctx, pruneEvery, l.opt.Log, "delete expired triggers", func(context.Context) error {
-		return l.Prune(l.opt.Now().Add(-l.opt.Keep))
+// pruneRegularly deletes expired triggers. It asks the server for the time too: what a clock
+// that was ahead has deleted would be missing for ever.
+func (l *Ledger) pruneRegularly(ctx context.Context, source Source) error {
+	return periodic.Run(ctx, pruneEvery, l.opt.Log, "delete expired triggers", func(ctx context.Context) error {
+		now, err := source.Now(ctx)
+		if err != nil {
+			return err
+		}
+		if local := l.opt.Now(); local.Before(now) {
+			now = local
+		}
+		return l.Prune(now.Add(-l.opt.Keep))
 	})
 }
 

@@ -160,7 +160,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
-	now, err := source.Now(ctx)
+	oldest, err := l.oldest(ctx, source)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return source.TailTriggers(ctx, triggers, func(batch []events.Sequenced[events.Trigger]) error {
-			return l.foldTriggers(batch, now.Add(-l.opt.Keep))
+			return l.foldTriggers(batch, oldest)
 		})
 	})
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })

@@ -17,19 +17,25 @@ import (
 // pruneEvery is the interval between two searches for old triggers.
 const pruneEvery = 10 * time.Minute
 
-// pruneRegularly deletes expired triggers. It asks the server for the time too: what a clock
-// that was ahead has deleted would be missing for ever.
+// pruneRegularly deletes expired triggers.
 func (l *Ledger) pruneRegularly(ctx context.Context, source Source) error {
 	return periodic.Run(ctx, pruneEvery, l.opt.Log, "delete expired triggers", func(ctx context.Context) error {
-		now, err := source.Now(ctx)
+		oldest, err := l.oldest(ctx, source)
 		if err != nil {
 			return err
 		}
-		if local := l.opt.Now(); local.Before(now) {
-			now = local
-		}
-		return l.Prune(now.Add(-l.opt.Keep))
+		return l.Prune(oldest)
 	})
+}
+
+// oldest returns the time before which triggers have expired, by the clocks of the process
+// and of the server. What a clock that was ahead has deleted would be missing for ever.
+func (l *Ledger) oldest(ctx context.Context, source Source) (time.Time, error) {
+	now, err := source.Now(ctx)
+	if local := l.opt.Now(); local.Before(now) {
+		now = local
+	}
+	return now.Add(-l.opt.Keep), err
 }
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also

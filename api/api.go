@@ -100,13 +100,13 @@ func (s *server) routes() []rest.Route { return slices.Concat(s.partnerRoutes(),
 // server has the shared state of the operations.
 type server struct {
 	Deps
-	rest     *rest.Server
-	checkers checkerCache
+	rest      *rest.Server
+	tariffsOf tariffCache
 
 	relayClients relayClients
 }
 
 func newServer(d Deps, o rest.Options) *server {
 	d.Explain = explainError
-	return &server{Deps: d, rest: rest.New(d.Deps, o), checkers: checkerCache{byOrg: map[string]checkerAt{}}}
+	return &server{Deps: d, rest: rest.New(d.Deps, o), tariffsOf: tariffCache{byOrg: map[string]tariffsAt{}}}
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -30,42 +29,36 @@ func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.Zipc
 	return result, err
 }
 
-// checkerCache caches an organization's checker while the store's revision is unchanged.
-// Building a checker reads every rate plan that the organization can use.
-type checkerCache struct {
+// tariffCache caches the utilities with rate plans that an organization can use, while the
+// store's revision is unchanged. Finding them reads every such plan.
+type tariffCache struct {
 	mu    sync.Mutex
-	byOrg map[string]checkerAt
+	byOrg map[string]tariffsAt
 }
 
-type checkerAt struct {
+type tariffsAt struct {
 	revision uint64
-	checker  *eligibility.Checker
+	tariffs  map[int]bool // by EIA id
 }
 
-// maxCheckers is the maximum number of cached checkers. A full cache is cleared.
-const maxCheckers = 1024
+// maxTariffs is the maximum number of cached organizations. A full cache is cleared.
+const maxTariffs = 1024
 
-// checker returns the organization's eligibility checker. The checker uses the published
-// data, the operator's imports, and the utilities of the organization's and the shared
-// rate plans.
+// checker returns the organization's eligibility checker, for use inside the view. The
+// checker uses the published data, the operator's corrections, and the utilities of the
+// organization's and the shared rate plans.
 func (s *server) checker(v storage.View, org string) (*eligibility.Checker, error) {
-	s.checkers.mu.Lock()
-	defer s.checkers.mu.Unlock()
-	if cached, ok := s.checkers.byOrg[org]; ok && cached.revision == v.Revision() {
-		return cached.checker, nil
-	}
-	checker, err := s.newChecker(v, org)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.checkers.byOrg) >= maxCheckers {
-		clear(s.checkers.byOrg)
-	}
-	s.checkers.byOrg[strings.Clone(org)] = checkerAt{v.Revision(), checker}
-	return checker, nil
+	tariffs, err := s.tariffs(v, org)
+	return &eligibility.Checker{Tariffs: tariffs, Overrides: storage.Overrides(v)}, err
 }
 
-func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, error) {
+func (s *server) tariffs(v storage.View, org string) (map[int]bool, error) {
+	cache := &s.tariffsOf
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if cached, ok := cache.byOrg[org]; ok && cached.revision == v.Revision() {
+		return cached.tariffs, nil
+	}
 	tariffs := maps.Clone(s.Tariffs)
 	if tariffs == nil {
 		tariffs = map[int]bool{}
@@ -79,8 +72,11 @@ func (s *server) newChecker(v storage.View, org string) (*eligibility.Checker, e
 			tariffs[eiaID] = eiaID != 0
 		}
 	}
-	facts, err := overrides(v)
-	return &eligibility.Checker{Tariffs: tariffs, Overrides: facts}, err
+	if len(cache.byOrg) >= maxTariffs {
+		clear(cache.byOrg)
+	}
+	cache.byOrg[strings.Clone(org)] = tariffsAt{v.Revision(), tariffs}
+	return tariffs, nil
 }
 
 // eligible returns the eligibility of a home in a zipcode.
@@ -92,49 +88,17 @@ func (s *server) eligible(v storage.View, org, zipcode string) (storage.Eligibil
 	return storage.Eligible, nil
 }
 
-// placer returns a function that sets a home's time zone and city from its zipcode if
-// they are empty. Zipcodes are known for the United States only.
-func (s *server) placer(v storage.View) (func(*storage.Home), error) {
-	places, err := s.checker(v, storage.Shared)
-	return func(h *storage.Home) {
-		area, known := places.Area(h.Zipcode)
-		if known && slices.Contains([]string{"", "US", "USA"}, h.Country) {
-			h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
-		}
-	}, err
+// place sets a home's time zone and city from its zipcode if they are empty. Zipcodes are
+// known for the United States only.
+func place(v storage.View, h *storage.Home) {
+	places := eligibility.Checker{Overrides: storage.Overrides(v)}
+	area, known := places.Area(h.Zipcode)
+	if known && slices.Contains([]string{"", "US", "USA"}, h.Country) {
+		h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
+	}
 }
 
-// overrides returns the operator's imported facts about places and utilities.
-func overrides(v storage.View) (eligibility.Overrides, error) {
-	o := eligibility.Overrides{
-		Utilities:   map[int]eligibility.Utility{},
-		Territories: map[string]eligibility.Territory{},
-		Programs:    map[int][]string{},
-		Areas:       map[string]eligibility.Support{},
-	}
-	return o, errors.Join(
-		eachShared(v, storage.KindUtility, func(u *storage.Utility) { o.Utilities[u.EIAID] = u.Facts() }),
-		eachShared(v, storage.KindDemandResponse, func(d *storage.DemandResponse) { o.Programs[d.EIAID] = d.Programs }),
-		eachShared(v, storage.KindArea, func(a *storage.Area) {
-			if support, said := a.Support(); said {
-				o.Areas[a.Code] = support
-			}
-			if territory, said := a.Territory(); said {
-				o.Territories[a.Code] = territory
-			}
-		}))
-}
-
-// eachShared calls use with the operator's entities of a kind, except those that do not
-// decode.
-func eachShared[T any, P entity[T]](v storage.View, kind storage.Kind, use func(P)) error {
-	for r, err := range storage.Live(v, kind, storage.Shared, "") {
-		if err != nil {
-			return err
-		}
-		if e, err := storage.Decode[T, P](r); err == nil {
-			use(&e)
-		}
-	}
-	return nil
+// placeIn is place in a view of its own.
+func (s *server) placeIn(h *storage.Home) error {
+	return s.Store.View(func(v storage.View) error { place(v, h); return nil })
 }

@@ -28,9 +28,8 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 	home := in.Home
 	home.Base = storage.Base{OrganizationID: in.OrganizationID}
 	home.ID = cmp.Or(home.ID, storage.NewID("home_", c.Now))
-	place, err := storage.Query(s.Store, s.placer)
+	err := s.placeIn(&home)
 	if err == nil {
-		place(&home)
 		err = s.create(ctx, c, &home)
 	}
 	return showHome(&home), err
@@ -115,10 +114,6 @@ type updateHomeInput struct {
 }
 
 func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInput) (wire.OwnedHome, error) {
-	place, err := storage.Query(s.Store, s.placer)
-	if err != nil {
-		return wire.OwnedHome{}, err
-	}
 	changed, err := update(ctx, s, c, storage.KindHome.Ref(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
 		shown := showHome(h)
 		wrong, _ := s.decode(c.Body, &shown, "body")
@@ -126,8 +121,7 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 		p.Check(shown.ID == c.ID, "id", "cannot change: it is %q", c.ID)
 		shown.Base = h.Base
 		*h = shown.Home
-		place(h)
-		return nil
+		return s.placeIn(h)
 	})
 	return showHome(&changed), err
 }

@@ -42,6 +42,38 @@ func (a *Area) Territory() (t eligibility.Territory, said bool) {
 	return t, len(a.Utilities) > 0 || a.Market != "" || a.Timezone != "" || a.State != ""
 }
 
+// Overrides returns the operator's corrections in a view, for eligibility checks inside the
+// view. A record that does not decode corrects nothing.
+func Overrides(v View) eligibility.Overrides { return overrides{v} }
+
+type overrides struct{ view View }
+
+func (o overrides) Utility(eiaID int) (eligibility.Utility, bool) {
+	u, _, err := Read[Utility](o.view, UtilityRef(eiaID))
+	return u.Facts(), err == nil
+}
+
+func (o overrides) Programs(eiaID int) ([]string, bool) {
+	d, _, err := Read[DemandResponse](o.view, DemandResponseRef(eiaID))
+	return d.Programs, err == nil
+}
+
+func (o overrides) Territory(area string) (t eligibility.Territory, ok bool) {
+	a, _, err := Read[Area](o.view, AreaRef(area))
+	if err != nil {
+		return t, false
+	}
+	return a.Territory()
+}
+
+func (o overrides) Support(area string) (s eligibility.Support, ok bool) {
+	a, _, err := Read[Area](o.view, AreaRef(area))
+	if err != nil {
+		return s, false
+	}
+	return a.Support()
+}
+
 // Validate names every wrong field.
 func (a *Area) Validate() error {
 	var p Problems

@@ -1,11 +1,14 @@
 package storage_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 func TestArea_Validate(t *testing.T) {
@@ -23,18 +26,29 @@ func TestArea_Validate(t *testing.T) {
 	})
 }
 
-// TestOverrides_StoredFacts checks that eligibility checks use the facts of the entities.
+// TestOverrides_StoredFacts checks that eligibility checks use the stored facts, those of the
+// most specific area first.
 func TestOverrides_StoredFacts(t *testing.T) {
-	no := false
-	u := storage.Utility{EIAID: 7, Name: "Seven"}
-	a := storage.Area{Code: "606", Supported: &no, Utilities: []int{7}}
-	territory, _ := a.Territory()
-	support, _ := a.Support()
-	c := eligibility.Checker{Overrides: eligibility.Overrides{
-		Utilities:   map[int]eligibility.Utility{u.EIAID: u.Facts()},
-		Territories: map[string]eligibility.Territory{a.Code: territory}, Areas: map[string]eligibility.Support{a.Code: support},
-	}}
-	if r := c.Check("60614"); r.Supported || !strings.Contains(r.Reason, "Seven") {
-		t.Errorf("the result is %+v", r)
+	yes, no := true, false
+	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	storagetest.Put(t, s,
+		&storage.Utility{EIAID: 7, Name: "Seven", Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.DemandResponse{EIAID: 7, Programs: []string{"Night Shift"}, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Code: "606", Supported: &no, Utilities: []int{7}, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Code: "60615", Supported: &yes, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Code: "AK", Supported: &yes, Base: storage.Base{OrganizationID: storage.Shared}},
+	)
+	err := s.View(func(v storage.View) error {
+		c := eligibility.Checker{Overrides: storage.Overrides(v)}
+		for zipcode, want := range map[string]bool{"60614": false, "60615": true, "99501": true} {
+			r := c.Check(zipcode)
+			if r.Supported != want || zipcode[0] == '6' && (!strings.Contains(r.Reason, "Seven") || !slices.Equal(r.DemandResponsePrograms, []string{"Night Shift"})) {
+				t.Errorf("the result of %s is %+v", zipcode, r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

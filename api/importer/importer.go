@@ -48,8 +48,8 @@ type Deps struct {
 
 	// The remaining fields are functions that lines share with the API's operations.
 
-	// Placer returns a function that sets a home's time zone and city from its zipcode.
-	Placer func(v storage.View) (place func(*storage.Home), err error)
+	// Place sets a home's time zone and city from its zipcode.
+	Place func(v storage.View, h *storage.Home)
 	// ChooseTariff sets the tariff of the chosen plan of the catalog.
 	ChooseTariff func(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
 	// SetEvents sets events of a plan atomically.
@@ -79,8 +79,6 @@ type importer struct {
 	measured map[storage.Ref]*storage.MeasuredLoad
 	// cut is set if the log became unavailable.
 	cut bool
-	// place sets a home's time zone and city. It is nil until the first home needs it.
-	place func(*storage.Home)
 }
 
 // Import stores the correct lines of a body and reports the others. If the log becomes

@@ -213,14 +213,7 @@ type homeLine struct {
 func (l *homeLine) prepare(c *check) storage.Entity {
 	l.Base.OrganizationID = l.OrganizationID
 	c.owner(&l.lineHead)
-	if c.place == nil { // all areas of the import are stored before the first home
-		var err error
-		if c.place, err = c.Placer(c.v); err != nil {
-			c.failed(err)
-			return &l.Home
-		}
-	}
-	c.place(&l.Home)
+	c.Place(c.v, &l.Home) // all areas of the import are stored before the first home
 	return &l.Home
 }
 

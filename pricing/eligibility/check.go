@@ -15,8 +15,16 @@ type Result struct {
 // use while nobody changes them. The zero Checker has the embedded facts alone.
 type Checker struct {
 	// Tariffs are the EIA ids of the utilities with available residential rate plans.
-	Tariffs   map[int]bool
+	Tariffs map[int]bool
+	// Overrides, if not nil, correct the embedded facts.
 	Overrides Overrides
+}
+
+func (c *Checker) overrides() Overrides {
+	if c.Overrides == nil {
+		return none{}
+	}
+	return c.Overrides
 }
 
 // Check reports whether a home in the zipcode can be supported, and why.
@@ -31,7 +39,7 @@ func (c *Checker) Check(zipcode string) Result {
 		return refused("The zipcode has not the form of a US zipcode such as 60614.")
 	}
 	area, found := c.area(code)
-	said, saidSo := c.Overrides.support(code, area.State)
+	said, saidSo := specific(c.overrides().Support, code, code[:prefixDigits], area.State)
 	if !found && !saidSo {
 		return refused(unknownReason(code))
 	}
@@ -72,7 +80,7 @@ func (c *Checker) area(code string) (Area, bool) {
 
 // utility returns a utility by its EIA id. The operator's utilities take precedence.
 func (c *Checker) utility(eiaID int) (Utility, bool) {
-	if u, ok := c.Overrides.Utilities[eiaID]; ok {
+	if u, ok := c.overrides().Utility(eiaID); ok {
 		return u, true
 	}
 	utilities := known().Utilities

@@ -41,7 +41,7 @@ func TestCheck_WellKnownZipcodes(t *testing.T) {
 		{"55401", "Minneapolis", "America/Chicago", "MISO", 13781, 45, -93.3, true, false, "MISO LMR"},
 	} {
 		t.Run(want.zipcode, func(t *testing.T) {
-			c := checker(t, eligibility.Overrides{})
+			c := checker(t, nil)
 			area, ok := c.Area(want.zipcode)
 			if !ok {
 				t.Fatal("not known")
@@ -72,7 +72,7 @@ func TestCheck_WellKnownZipcodes(t *testing.T) {
 // TestCheck_CorrectedZipcodes checks zipcodes whose facts of 2011 to 2020 were wrong:
 // the utility was missing, had merged or serves another town.
 func TestCheck_CorrectedZipcodes(t *testing.T) {
-	c := checker(t, eligibility.Overrides{})
+	c := checker(t, nil)
 	for _, want := range []struct {
 		zipcode        string
 		serves, absent int
@@ -128,7 +128,7 @@ func TestCheck_CorrectedZipcodes(t *testing.T) {
 }
 
 func TestCheck_UnknownZipcodes(t *testing.T) {
-	c := checker(t, eligibility.Overrides{})
+	c := checker(t, nil)
 	for zipcode, word := range map[string]string{
 		"00901": "Puerto Rico", "96910": "Guam", "99999": "table", "0": "00000", "000": "table", "no zip": "form", "": "form",
 	} {
@@ -146,7 +146,7 @@ func TestCheck_UnknownZipcodes(t *testing.T) {
 }
 
 func TestResult_JSON(t *testing.T) {
-	got, err := json.Marshal(checker(t, eligibility.Overrides{}).Check("00901"))
+	got, err := json.Marshal(checker(t, nil).Check("00901"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestResult_JSON(t *testing.T) {
 }
 
 func TestArea_Prefix(t *testing.T) {
-	c := checker(t, eligibility.Overrides{})
+	c := checker(t, nil)
 	area, ok := c.Area("606")
 	if !ok || area.State != "IL" || area.Timezone != "America/Chicago" || area.Utilities[0].EIAID != 4110 || area.City != "" {
 		t.Errorf("606 is %+v", area)
@@ -170,7 +170,7 @@ func TestArea_Prefix(t *testing.T) {
 // TestArea_EveryZipcode checks that every time zone loads and every coordinate is in
 // its country. Otherwise a home with that zipcode would be refused or misplaced.
 func TestArea_EveryZipcode(t *testing.T) {
-	c := checker(t, eligibility.Overrides{})
+	c := checker(t, nil)
 	zones, seen, unserved := map[string]bool{}, 0, 0
 	for code := range 100_000 {
 		area, ok := c.Area(fiveDigits(code))
@@ -209,7 +209,7 @@ func fiveDigits(code int) string {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	c := checker(b, eligibility.Overrides{})
+	c := checker(b, nil)
 	c.Check("60614") // unpacks the facts
 	b.ReportAllocs()
 	for b.Loop() {

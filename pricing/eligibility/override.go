@@ -2,15 +2,25 @@ package eligibility
 
 import "cmp"
 
-// Overrides are the operator's corrections of the embedded facts. The zero value changes
-// nothing. Package storage validates them. The key of an area is a zipcode, a prefix of
-// three digits or, for Areas only, a state's two letters. The most specific area wins.
-type Overrides struct {
-	Utilities   map[int]Utility      // by EIA id; added, or replacing the embedded utility
-	Territories map[string]Territory // by area
-	Programs    map[int][]string     // demand-response programs, which replace those of the utility with the EIA id
-	Areas       map[string]Support   // by area
+// Overrides finds the operator's corrections of the embedded facts. Package storage
+// validates them. ok is false if there is none. An area is a zipcode, a prefix of three digits
+// or, for Support only, a state's two letters. The most specific area wins.
+type Overrides interface {
+	// Utility returns a utility that is added, or replaces the embedded one.
+	Utility(eiaID int) (u Utility, ok bool)
+	// Programs returns the demand-response programs that replace those of a utility.
+	Programs(eiaID int) (names []string, ok bool)
+	Territory(area string) (t Territory, ok bool)
+	Support(area string) (s Support, ok bool)
 }
+
+// none are no overrides.
+type none struct{}
+
+func (none) Utility(int) (Utility, bool)        { return Utility{}, false }
+func (none) Programs(int) ([]string, bool)      { return nil, false }
+func (none) Territory(string) (Territory, bool) { return Territory{}, false }
+func (none) Support(string) (Support, bool)     { return Support{}, false }
 
 // Territory replaces the embedded utilities of an area.
 type Territory struct {
@@ -28,28 +38,20 @@ type Support struct {
 	Reason    string // shown to the caller; may be empty
 }
 
-// specific returns the value of a code, or else of the code's prefix.
-func specific[T any](by map[string]T, code string) (T, bool) {
-	if v, ok := by[code]; ok {
-		return v, true
+// specific returns what is found for the first of some areas.
+func specific[T any](find func(area string) (T, bool), areas ...string) (found T, ok bool) {
+	for _, area := range areas {
+		if found, ok = find(area); ok {
+			break
+		}
 	}
-	v, ok := by[code[:prefixDigits]]
-	return v, ok
-}
-
-// support returns the operator's setting for an area.
-func (o *Overrides) support(code, state string) (Support, bool) {
-	if s, ok := specific(o.Areas, code); ok {
-		return s, true
-	}
-	s, ok := o.Areas[state]
-	return s, ok
+	return found, ok
 }
 
 // override replaces an area's facts by the operator's facts. The area may be unknown (no
 // time zone) before.
 func (c *Checker) override(a *Area) {
-	if t, ok := specific(c.Overrides.Territories, a.Code); ok {
+	if t, ok := specific(c.overrides().Territory, a.Code, a.Code[:prefixDigits]); ok {
 		a.Market, a.marketPrograms = t.Market, marketPrograms(t.Market)
 		a.Utilities, a.overridden = nil, true
 		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
@@ -63,10 +65,10 @@ func (c *Checker) override(a *Area) {
 		}
 	}
 	for i, u := range a.Utilities {
-		if replaced, ok := c.Overrides.Utilities[u.EIAID]; ok {
+		if replaced, ok := c.overrides().Utility(u.EIAID); ok {
 			a.Utilities[i], a.overridden = replaced, true
 		}
-		if names, ok := c.Overrides.Programs[u.EIAID]; ok {
+		if names, ok := c.overrides().Programs(u.EIAID); ok {
 			a.Utilities[i].Programs, a.overridden = names, true
 		}
 	}

@@ -8,15 +8,36 @@ import (
 	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
+// corrections are overrides in maps.
+type corrections struct {
+	utilities   map[int]eligibility.Utility
+	programs    map[int][]string
+	territories map[string]eligibility.Territory
+	areas       map[string]eligibility.Support
+}
+
+func (c corrections) Utility(id int) (eligibility.Utility, bool) { return in(c.utilities, id) }
+func (c corrections) Programs(id int) ([]string, bool)           { return in(c.programs, id) }
+
+func (c corrections) Territory(area string) (eligibility.Territory, bool) {
+	return in(c.territories, area)
+}
+func (c corrections) Support(area string) (eligibility.Support, bool) { return in(c.areas, area) }
+
+func in[K comparable, V any](m map[K]V, k K) (V, bool) {
+	v, ok := m[k]
+	return v, ok
+}
+
 func TestOverrides_Apply(t *testing.T) {
-	c := checker(t, eligibility.Overrides{
-		Utilities: map[int]eligibility.Utility{15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
-		Territories: map[string]eligibility.Territory{
+	c := checker(t, corrections{
+		utilities: map[int]eligibility.Utility{15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
+		territories: map[string]eligibility.Territory{
 			"009":   {Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
 			"98101": {Utilities: []int{14328}, Market: "CAISO"},
 		},
-		Programs: map[int][]string{4110: {"Only This"}},
-		Areas: map[string]eligibility.Support{
+		programs: map[int][]string{4110: {"Only This"}},
+		areas: map[string]eligibility.Support{
 			"PR":    {Area: "PR", Supported: true, Reason: "a pilot"},
 			"606":   {Area: "606", Supported: false},
 			"60614": {Area: "60614", Supported: true},
@@ -46,7 +67,7 @@ func TestOverrides_Apply(t *testing.T) {
 			t.Errorf("%s: known %v", want.zipcode, known)
 		}
 	}
-	if plain := checker(t, eligibility.Overrides{}).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
+	if plain := checker(t, nil).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
 		t.Error("the overrides of one checker change another")
 	}
 }
@@ -54,7 +75,7 @@ func TestOverrides_Apply(t *testing.T) {
 // A utility that an override moves to another state brings no programs of its own states.
 func TestOverrides_ProgramsOfStates(t *testing.T) {
 	const pacificorp = 14354
-	c := checker(t, eligibility.Overrides{Territories: map[string]eligibility.Territory{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
+	c := checker(t, corrections{territories: map[string]eligibility.Territory{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
 	if r := c.Check("60614"); slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.Contains(name, ":") || strings.Contains(name, "Wattsmart") }) {
 		t.Errorf("programs of PacifiCorp in Illinois: %q", r.DemandResponsePrograms)
 	}

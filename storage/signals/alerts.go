@@ -69,8 +69,8 @@ func (r *Reader) alerts(org string, p *Program) (list []DayEvent, err error) {
 
 type (
 	adrAlert struct {
-		adrHead
-		Period    adrPeriod          `json:"intervalPeriod"`
+		OpenADRHead
+		Period    OpenADRPeriod      `json:"intervalPeriod"`
 		Intervals []adrAlertInterval `json:"intervals"`
 	}
 	adrAlertInterval struct {
@@ -80,10 +80,10 @@ type (
 )
 
 // encodeAlert encodes an alert. Its text is the payload.
-func encodeAlert(head adrHead, d *DayEvent) (EncodedEvent, error) {
+func encodeAlert(head OpenADRHead, d *DayEvent) (EncodedEvent, error) {
 	length := strings.ToUpper("PT" + d.Window.End.Sub(d.Window.Start).String())
 	text, err := json.Marshal(&adrAlert{
-		adrHead: head, Period: adrPeriod{storage.Time{Time: d.Window.Start}, length},
+		OpenADRHead: head, Period: OpenADRPeriod{storage.Time{Time: d.Window.Start}, length},
 		Intervals: []adrAlertInterval{{Payloads: []adrAttribute{{"ALERT_FLEX_ALERT", []any{d.Alert}}}}},
 	})
 	return EncodedEvent{JSON: text, Fingerprint: storage.Hash(length+d.Alert, 8)}, err

@@ -56,55 +56,61 @@ func ProgramOfEvent(eventID string) string {
 	return eventID[:i]
 }
 
-// These types are the parts of an event that the encoding needs.
+// These types are the parts of an OpenADR 3.1 event. The API documents them by their tags.
 type (
-	adrPayload struct {
-		Type   string    `json:"type"`
-		Values []float64 `json:"values"`
+	// OpenADRHead identifies an event.
+	OpenADRHead struct {
+		ID         string       `json:"id" example:"home_1"`
+		Created    storage.Time `json:"createdDateTime"`
+		Modified   storage.Time `json:"modificationDateTime"`
+		ObjectType string       `json:"objectType" doc:"EVENT."`
+		ProgramID  string       `json:"programID" doc:"The home's rate plan."`
+		Name       string       `json:"eventName"`
 	}
-	adrInterval struct {
-		ID       int          `json:"id"`
-		Payloads []adrPayload `json:"payloads"`
+	// OpenADRSeries has the values of an event.
+	OpenADRSeries struct {
+		Descriptors []OpenADRDescriptor `json:"payloadDescriptors"`
+		Period      OpenADRPeriod       `json:"intervalPeriod"`
+		Intervals   []OpenADRInterval   `json:"intervals" doc:"The quarter hours in order."`
 	}
-	adrDescriptor struct {
-		ObjectType  string `json:"objectType"`
-		PayloadType string `json:"payloadType"`
-		Units       string `json:"units"`
-		Currency    string `json:"currency,omitempty"`
+	// OpenADRDescriptor describes the unit and currency of a kind of payload.
+	OpenADRDescriptor struct {
+		ObjectType  string `json:"objectType" doc:"EVENT_PAYLOAD_DESCRIPTOR."`
+		PayloadType string `json:"payloadType" doc:"PRICE, EXPORT_PRICE or GHG."`
+		Units       string `json:"units" doc:"KWH for prices, and GHG for grams of CO2 a kWh."`
+		Currency    string `json:"currency,omitempty" doc:"USD for prices." example:"USD"`
 	}
-	adrPeriod struct {
+	// OpenADRPeriod has the start of the first interval and the duration of each interval.
+	OpenADRPeriod struct {
 		Start    storage.Time `json:"start"`
 		Duration string       `json:"duration"`
 	}
+	// OpenADRInterval is a quarter hour.
+	OpenADRInterval struct {
+		ID       int              `json:"id"`
+		Payloads []OpenADRPayload `json:"payloads"`
+	}
+	// OpenADRPayload is a value of an interval.
+	OpenADRPayload struct {
+		Type   string    `json:"type" doc:"PRICE: the cost of an imported kWh. EXPORT_PRICE: the credit for an exported kWh. GHG: the emissions of one more kWh." example:"NET_METERING"`
+		Values []float64 `json:"values"`
+	}
 	adrProgram struct {
-		ID          string          `json:"id"`
-		Created     storage.Time    `json:"createdDateTime"`
-		Modified    storage.Time    `json:"modificationDateTime"`
-		ObjectType  string          `json:"objectType"`
-		Name        string          `json:"programName"`
-		Descriptors []adrDescriptor `json:"payloadDescriptors"`
-		Attributes  []adrAttribute  `json:"attributes"`
+		ID          string              `json:"id"`
+		Created     storage.Time        `json:"createdDateTime"`
+		Modified    storage.Time        `json:"modificationDateTime"`
+		ObjectType  string              `json:"objectType"`
+		Name        string              `json:"programName"`
+		Descriptors []OpenADRDescriptor `json:"payloadDescriptors"`
+		Attributes  []adrAttribute      `json:"attributes"`
 	}
 	adrAttribute struct {
 		Type   string `json:"type"`
 		Values []any  `json:"values"`
 	}
-	adrSeries struct {
-		Descriptors []adrDescriptor `json:"payloadDescriptors"`
-		Period      adrPeriod       `json:"intervalPeriod"`
-		Intervals   []adrInterval   `json:"intervals"`
-	}
-	adrHead struct {
-		ID         string       `json:"id"`
-		Created    storage.Time `json:"createdDateTime"`
-		Modified   storage.Time `json:"modificationDateTime"`
-		ObjectType string       `json:"objectType"`
-		ProgramID  string       `json:"programID"`
-		Name       string       `json:"eventName"`
-	}
 	adrEvent struct {
-		adrHead
-		adrSeries
+		OpenADRHead
+		OpenADRSeries
 	}
 )
 
@@ -112,10 +118,10 @@ type (
 func (p *Program) Encode() ([]byte, error) {
 	e := adrProgram{
 		ID: p.ID, ObjectType: "PROGRAM", Name: p.Name, Created: storage.Time{Time: p.Created}, Modified: storage.Time{Time: p.Update},
-		Descriptors: []adrDescriptor{price("PRICE"), price("EXPORT_PRICE")},
+		Descriptors: []OpenADRDescriptor{price("PRICE"), price("EXPORT_PRICE")},
 	}
 	if p.Region != nil {
-		e.Descriptors = []adrDescriptor{emission()}
+		e.Descriptors = []OpenADRDescriptor{emission()}
 	}
 	for _, a := range []struct{ kind, value string }{
 		{"PROGRAM_LONG_NAME", p.LongName}, {"RETAILER_LONG_NAME", p.Utility}, {"PRINCIPAL_SUBDIVISION", p.State},
@@ -137,17 +143,17 @@ func cut(text string) string {
 	return text
 }
 
-func price(payload string) adrDescriptor {
-	return adrDescriptor{"EVENT_PAYLOAD_DESCRIPTOR", payload, "KWH", "USD"}
+func price(payload string) OpenADRDescriptor {
+	return OpenADRDescriptor{"EVENT_PAYLOAD_DESCRIPTOR", payload, "KWH", "USD"}
 }
 
-func emission() adrDescriptor {
-	return adrDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}
+func emission() OpenADRDescriptor {
+	return OpenADRDescriptor{ObjectType: "EVENT_PAYLOAD_DESCRIPTOR", PayloadType: "GHG", Units: "GHG"}
 }
 
 // channel is one payload type with its value in each quarter hour.
 type channel struct {
-	adrDescriptor
+	OpenADRDescriptor
 	values []float64
 }
 
@@ -164,7 +170,7 @@ type EncodedEvent struct {
 // store.
 func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	p := d.Program
-	head := adrHead{
+	head := OpenADRHead{
 		ID: d.ID, ObjectType: "EVENT", ProgramID: p.ID, Created: storage.Time{Time: d.Created},
 		Name: p.Name + " " + d.Window.Start.In(p.Location).Format(time.DateOnly),
 	}
@@ -172,7 +178,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		head.Modified.Time = r.latest(d.Created, r.refs(org, p))
 		return encodeAlert(head, d)
 	}
-	e := adrEvent{adrHead: head}
+	e := adrEvent{OpenADRHead: head}
 	var revision uint64
 	var channels []channel
 	changed := d.Created
@@ -203,7 +209,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		changed = r.latest(changed, r.refs(org, p))
 	}
 	e.Modified = storage.Time{Time: changed}
-	e.adrSeries = newADRSeries(d.Window, channels, longestStep(channels))
+	e.OpenADRSeries = newADRSeries(d.Window, channels, longestStep(channels))
 	values, err := json.Marshal(&e.Intervals)
 	if err != nil {
 		return EncodedEvent{}, err
@@ -268,18 +274,18 @@ func longestStep(channels []channel) int {
 }
 
 // newADRSeries returns intervals of step quarter hours, 1 or quarters.
-func newADRSeries(w pricing.Window, channels []channel, step int) (s adrSeries) {
-	s.Period = adrPeriod{storage.Time{Time: w.Start}, "PT15M"}
+func newADRSeries(w pricing.Window, channels []channel, step int) (s OpenADRSeries) {
+	s.Period = OpenADRPeriod{storage.Time{Time: w.Start}, "PT15M"}
 	if step == quarters {
 		s.Period.Duration = "PT1H"
 	}
 	for _, c := range channels {
-		s.Descriptors = append(s.Descriptors, c.adrDescriptor)
+		s.Descriptors = append(s.Descriptors, c.OpenADRDescriptor)
 	}
 	for i := 0; i < w.Len(); i += step {
-		interval := adrInterval{ID: i / step}
+		interval := OpenADRInterval{ID: i / step}
 		for _, c := range channels {
-			interval.Payloads = append(interval.Payloads, adrPayload{c.PayloadType, []float64{c.values[i]}})
+			interval.Payloads = append(interval.Payloads, OpenADRPayload{c.PayloadType, []float64{c.values[i]}})
 		}
 		s.Intervals = append(s.Intervals, interval)
 	}

@@ -6,6 +6,6 @@
 // serve.go handles a request from top to bottom: path, method, size, key, rate, media
 // type. Then the operation follows: JSON, schema, object, conflict.
 //
-// It may import storage, events for trace context, api/schema and api/wire. The router is
-// gorilla/mux. No other package depends on the router.
+// It may import storage, events for trace context and periodic tasks, api/schema and
+// api/wire. The router is gorilla/mux. No other package depends on the router.
 package rest

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -44,33 +45,20 @@ func (u *LastUsed) note(key *storage.Key, at time.Time) {
 	u.pending[storage.KindKeyUse.Ref(key.OrganizationID, key.ID)] = at
 }
 
-// Run flushes periodically until ctx ends, and then once more.
+// Run flushes periodically until ctx ends, and then once more. The next flush retries what
+// failed.
 func (u *LastUsed) Run(ctx context.Context) error {
-	tick := time.NewTicker(flushInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			u.tryFlush(ctx)
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
-			defer cancel()
-			u.tryFlush(last)
-			return nil
-		}
-	}
-}
-
-// tryFlush flushes and logs an error. The next flush retries the failed updates.
-func (u *LastUsed) tryFlush(ctx context.Context) {
-	if err := u.Flush(ctx); err != nil && ctx.Err() == nil {
-		u.log.Warn("last use of keys not stored, retrying", "error", err)
-	}
+	_ = periodic.Run(ctx, flushInterval, u.log, "store the last uses of keys", u.Flush) // always nil
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+	return u.Flush(last)
 }
 
 // Flush stores the new times. Errors: storage.ErrUnavailable.
 func (u *LastUsed) Flush(ctx context.Context) error {
-	pending := u.drain()
+	u.mu.Lock()
+	pending := maps.Clone(u.pending)
+	u.mu.Unlock()
 	var newer []storage.Entity
 	err := u.store.View(func(v storage.View) error {
 		for ref, at := range pending {
@@ -92,34 +80,16 @@ func (u *LastUsed) Flush(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		u.restore(pending)
 		return err
 	}
 	for i, result := range u.store.Upsert(ctx, newer) {
 		if _, erased := errors.AsType[*storage.ErasedError](result.Err); result.Err != nil && !erased {
-			ref := newer[i].Ref()
-			u.restore(map[storage.Ref]time.Time{ref: pending[ref]})
+			delete(pending, newer[i].Ref())
 			err = result.Err
 		}
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(u.pending, func(ref storage.Ref, at time.Time) bool { return at.Equal(pending[ref]) }) // others are newer, or failed
 	return err
-}
-
-func (u *LastUsed) drain() map[storage.Ref]time.Time {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	pending := u.pending
-	u.pending = make(map[storage.Ref]time.Time, len(pending))
-	return pending
-}
-
-// restore restores updates that could not be stored, unless a newer update exists.
-func (u *LastUsed) restore(pending map[storage.Ref]time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.DeleteFunc(pending, func(ref storage.Ref, _ time.Time) bool {
-		_, newer := u.pending[ref]
-		return newer
-	})
-	maps.Copy(u.pending, pending)
 }

@@ -19,14 +19,14 @@ var channelRoutes = []operation{
 		Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 			"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
 	}, (*server).createChannel),
-	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, (*server).listChannels),
-	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, (*server).getChannel),
+	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, OfOperator: true, Summary: "List the notification channels"}, listOf(storage.KindChannel, showChannel)),
+	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, getOf(storage.KindChannel, showChannel)),
 	do(rest.Route{
 		Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
 		Summary:     "Update a notification channel",
 		Description: "Absent fields keep their values.",
 	}, (*server).updateChannel),
-	do(rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOwn(storage.KindChannel)),
+	do(rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOf(storage.KindChannel)),
 	do(rest.Route{
 		Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 		Summary:     "Send a test message to a notification channel and return the result",
@@ -77,15 +77,6 @@ func (s *server) createChannel(ctx context.Context, c *rest.Call, in *createChan
 	if err == nil {
 		err = s.create(ctx, c, &ch)
 	}
-	return showChannel(&ch), err
-}
-
-func (s *server) listChannels(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Channel], error) {
-	return page(s, storage.KindChannel, c.Org, *in, showChannel)
-}
-
-func (s *server) getChannel(_ context.Context, c *rest.Call, _ *struct{}) (wire.Channel, error) {
-	ch, err := storage.Get[storage.Channel](s.Store, storage.KindChannel.Ref(c.Org, c.ID))
 	return showChannel(&ch), err
 }
 

@@ -62,25 +62,35 @@ func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in 
 // asStored shows an entity as it is stored.
 func asStored[T any](e *T) T { return *e }
 
-// listShared returns a method that lists the operator's entities of a kind.
-func listShared[T any, P entity[T]](kind storage.Kind) method[wire.PageInput, wire.Page[T]] {
-	return func(s *server, _ context.Context, _ *rest.Call, in *wire.PageInput) (wire.Page[T], error) {
-		return page[T, T, P](s, kind, storage.Shared, *in, asStored[T])
+// listOf returns a method that lists entities of a kind: those of the organization to act
+// for, or the operator's.
+func listOf[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[wire.PageInput, wire.Page[V]] {
+	return func(s *server, _ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
+		return page[T, V, P](s, kind, c.Org, *in, show)
 	}
 }
 
-// deleteOwn returns a method that deletes an entity of the organization to act for.
-func deleteOwn(kind storage.Kind) method[struct{}, wire.Deleted] {
-	return func(s *server, ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-		return deleted(c, s.Store.Delete(ctx, storage.Ref{Kind: kind, Org: c.Org, ID: c.ID}))
+// getOf returns a method that shows one of the entities that listOf lists.
+func getOf[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[struct{}, V] {
+	return func(s *server, _ context.Context, c *rest.Call, _ *struct{}) (V, error) {
+		e, err := storage.Get[T, P](s.Store, kind.Ref(c.Org, c.ID))
+		return show(&e), err
 	}
 }
 
-// deleteShared returns a method that deletes one of the operator's entities. The
-// published data applies again afterwards.
-func deleteShared(kind storage.Kind) method[struct{}, wire.Deleted] {
+// deleteOf returns a method that deletes one of the entities that listOf lists. Published
+// data that the entity replaced applies again afterwards.
+func deleteOf(kind storage.Kind) method[struct{}, wire.Deleted] {
 	return func(s *server, ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-		return deleted(c, s.Store.Delete(ctx, storage.Ref{Kind: kind, Org: storage.Shared, ID: c.ID}))
+		return deleted(c, s.Store.Delete(ctx, kind.Ref(c.Org, c.ID)))
+	}
+}
+
+// deleteOwned returns a method that deletes what an organization owns or all organizations
+// share.
+func deleteOwned(remove func(s *storage.Store, ctx context.Context, org, id string) error) method[wire.PlanOwner, wire.Deleted] {
+	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
+		return deleted(c, remove(s.Store, ctx, in.Owner(), c.ID))
 	}
 }
 

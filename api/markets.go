@@ -19,7 +19,3 @@ func showSeries(m *storage.MarketSeries) wire.MarketSeries {
 func (s *server) listMarketSeries(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {
 	return page(s, storage.KindMarketSeries, in.Owner(), in.PageInput, showSeries)
 }
-
-func (s *server) deleteMarketSeries(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-	return deleted(c, s.Store.DeleteMarketSeries(ctx, in.Owner(), c.ID))
-}

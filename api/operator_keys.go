@@ -18,7 +18,7 @@ var operatorKeyRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin, Errors: []string{},
 		Summary: "List the operator keys, without their secrets",
-	}, (*server).listOperatorKeys),
+	}, listOf(storage.KindOperatorKey, showOperatorKey)),
 	do(rest.Route{Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin, Summary: "Revoke an operator key at once"}, (*server).revokeOperatorKey),
 }
 
@@ -34,10 +34,6 @@ func (s *server) createOperatorKey(ctx context.Context, c *rest.Call, in *wire.C
 	}
 	err := s.create(ctx, c, &key)
 	return wire.OperatorKeyWithText{OperatorKey: showOperatorKey(&key), Text: text}, err
-}
-
-func (s *server) listOperatorKeys(_ context.Context, _ *rest.Call, in *wire.PageInput) (wire.Page[wire.OperatorKey], error) {
-	return page(s, storage.KindOperatorKey, storage.Shared, *in, showOperatorKey)
 }
 
 func (s *server) revokeOperatorKey(ctx context.Context, c *rest.Call, _ *struct{}) (wire.OperatorKey, error) {

@@ -25,10 +25,6 @@ func (s *server) updateOrganization(ctx context.Context, c *rest.Call, in *wire.
 	})
 }
 
-func (s *server) getOrganization(_ context.Context, c *rest.Call, _ *struct{}) (storage.Organization, error) {
-	return storage.Get[storage.Organization](s.Store, storage.OrganizationRef(c.ID))
-}
-
 // checkOrganization adds a field error if the organization does not exist. The operation
 // itself reports errors of the store.
 func (s *server) checkOrganization(p *rest.FieldErrors, org string) {

@@ -38,7 +38,3 @@ func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (w
 	r, err := storage.Get[storage.RatePlan](s.Store, storage.KindRatePlan.Ref(in.Owner(), c.ID))
 	return wire.PlanWithTariff{Plan: showPlan(&r), Tariff: r.Tariff}, err
 }
-
-func (s *server) deletePlan(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-	return deleted(c, s.Store.DeleteRatePlan(ctx, in.Owner(), c.ID))
-}

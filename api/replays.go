@@ -129,12 +129,3 @@ func (s *server) replaying(org, endpointID, id string) (earlier bool, err error)
 	})
 	return earlier, err
 }
-
-func (s *server) getReplay(_ context.Context, c *rest.Call, _ *struct{}) (wire.Replay, error) {
-	r, err := storage.Get[storage.Replay](s.Store, storage.KindReplay.Ref(c.Org, c.ID))
-	return showReplay(&r), err
-}
-
-func (s *server) listReplays(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Replay], error) {
-	return page(s, storage.KindReplay, c.Org, *in, showReplay)
-}

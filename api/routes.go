@@ -109,7 +109,7 @@ var endpointRoutes = []operation{
 		Summary:     "Update an endpoint",
 		Description: "Absent fields keep their values.",
 	}, (*server).updateEndpoint),
-	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, deleteOwn(storage.KindWebhookEndpoint)),
+	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, deleteOf(storage.KindWebhookEndpoint)),
 	do(rest.Route{
 		Path: "/v1/webhook/endpoints/{id}/rotate_secret", Name: "rotateEndpointSecret", Scope: storage.ScopeWrite, Checks: true,
 		Summary:     "Rotate the signing secret of an endpoint",
@@ -146,8 +146,8 @@ var replayRoutes = []operation{
 		Description: "Each message has the same webhook-id and body, and new attempts. The newest triggers come first. Superseded deliveries " +
 			"are skipped. Responds when the replay is stored durably.",
 	}, (*server).replayEndpoint),
-	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, (*server).getReplay),
-	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Summary: "List the replays of the last week"}, (*server).listReplays),
+	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf(storage.KindReplay, showReplay)),
+	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, showReplay)),
 }
 
 // scheduleRoutes are the operations on schedules. A schedule triggers webhooks, so
@@ -167,7 +167,7 @@ var scheduleRoutes = []operation{
 		Summary:     "Update a schedule, from its next run on",
 		Description: "Absent fields keep their values. everyMinutes, cron and onPriceChange are alternatives: one replaces the others.",
 	}, (*server).updateSchedule),
-	do(rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, deleteOwn(storage.KindSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, deleteOf(storage.KindSchedule)),
 }
 
 // homeRoutes are the operations on homes and their devices.

@@ -19,8 +19,8 @@ var organizationRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
 		Summary: "List the organizations",
-	}, listShared[storage.Organization](storage.KindOrganization)),
-	do(rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, (*server).getOrganization),
+	}, listOf(storage.KindOrganization, asStored[storage.Organization])),
+	do(rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, getOf(storage.KindOrganization, asStored[storage.Organization])),
 	do(rest.Route{
 		Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate, Checks: true, Partial: true,
 		Summary:     "Update, suspend or resume an organization",
@@ -83,7 +83,7 @@ var planRoutes = []operation{
 		Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 		Summary:     "Delete a rate plan and its events",
 		Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
-	}, (*server).deletePlan),
+	}, deleteOwned((*storage.Store).DeleteRatePlan)),
 	do(rest.Route{
 		Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 		Summary: "Create or replace many resources",
@@ -119,7 +119,7 @@ var signalRoutes = []operation{
 		Path: "/v1/admin/market_series/{id}/delete", Name: "deleteMarketSeries", Role: storage.RoleOperate,
 		Summary:     "Delete a series of market prices",
 		Description: "Homes whose plans use the series cannot be priced until there is another series.",
-	}, (*server).deleteMarketSeries),
+	}, deleteOwned((*storage.Store).DeleteMarketSeries)),
 }
 
 // factRoutes are the operations on facts about places and utilities that override the
@@ -128,25 +128,25 @@ var factRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
 		Summary: "List the imported utilities",
-	}, listShared[storage.Utility](storage.KindUtility)),
+	}, listOf(storage.KindUtility, asStored[storage.Utility])),
 	do(rest.Route{
 		Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
 		Summary:     "Delete an imported utility by its EIA number",
 		Description: "The published data applies again.",
-	}, deleteShared(storage.KindUtility)),
+	}, deleteOf(storage.KindUtility)),
 	do(rest.Route{
 		Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
 		Summary: "List the imported demand-response programs",
-	}, listShared[storage.DemandResponse](storage.KindDemandResponse)),
+	}, listOf(storage.KindDemandResponse, asStored[storage.DemandResponse])),
 	do(rest.Route{
 		Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
 		Summary:     "Delete the imported programs of a utility by its EIA number",
 		Description: "The published programs apply again.",
-	}, deleteShared(storage.KindDemandResponse)),
-	do(rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listShared[storage.Area](storage.KindArea)),
+	}, deleteOf(storage.KindDemandResponse)),
+	do(rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listOf(storage.KindArea, asStored[storage.Area])),
 	do(rest.Route{
 		Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
 		Summary:     "Delete an imported area",
 		Description: "The published data applies again.",
-	}, deleteShared(storage.KindArea)),
+	}, deleteOf(storage.KindArea)),
 }

@@ -37,7 +37,7 @@ var sourceRoutes = []operation{
 		Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
 		Summary:     "Delete a source",
 		Description: "The prices, plans and events that it has stored stay.",
-	}, (*server).deleteSource),
+	}, deleteOwned((*storage.Store).DeleteSource)),
 	do(rest.Route{Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate, Summary: "Fetch now instead of at the next time"}, (*server).runSource),
 	do(rest.Route{
 		Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate, Unaudited: true, Timeout: checkSourceTimeout, Errors: []string{rest.CodeUnavailable},
@@ -190,10 +190,6 @@ func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlans
 
 func (s *server) getSource(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {
 	return s.source(c, storage.KindSource.Ref(in.Owner(), c.ID))
-}
-
-func (s *server) deleteSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-	return deleted(c, s.Store.DeleteSource(ctx, in.Owner(), c.ID))
 }
 
 var errPausedSource = rest.NewProblem(rest.CodeConflict, "The source is paused.", "Resume the source, or check it.")

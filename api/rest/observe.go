@@ -193,10 +193,10 @@ func (s *Server) record(r *http.Request, o *outcome) {
 	s.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// organization returns the organization to act for, or an empty string if it is missing
-// or unsafe to log.
+// organization returns the organization to act for, or an empty string if it is the
+// operator, missing or unsafe to log.
 func (c *Call) organization() string {
-	if !storage.ValidID(c.Org) {
+	if c.Org == storage.Shared || !storage.ValidID(c.Org) {
 		return ""
 	}
 	return c.Org

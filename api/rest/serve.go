@@ -130,7 +130,7 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 		storage.CheckID(&c.Wrong, "id", c.ID)
 	}
 	switch {
-	case c.Operator && !c.named && route.OfOperator:
+	case route.Operator && !route.ForOrganization(), c.Operator && !c.named && route.OfOperator:
 		c.Org = storage.Shared
 	case (c.named || c.Operator) && route.ForOrganization():
 		if !storage.ValidID(c.Org) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -102,7 +101,7 @@ func TestAudit_StoreUnavailable(t *testing.T) {
 	var log syncBuffer
 	deps := e.process(slog.New(slog.NewTextHandler(&log, nil)))
 	deps.Audit = brokenAudit{}
-	admin := e.serve(api.Admin(deps, rest.Options{}))
+	admin := e.serve(adminAPI(deps, rest.Options{}))
 	e.send(request{url: admin.URL + "/v1/admin/organizations/create", body: `{"id":"zeta","name":"Zeta"}`, header: http.Header{rest.KeyHeader: {operatorKey}}}).ok(t)
 	admin.Close()
 	if text := log.String(); !strings.Contains(text, "audit entry not stored") || !strings.Contains(text, "createOrganization") || !strings.Contains(text, "disk gone") {

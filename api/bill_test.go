@@ -216,7 +216,7 @@ func TestBill_Payer(t *testing.T) {
 	e.load(`{"resource":"organization","id":"channel","name":"C","childOrganizationIds":["acme"]}`)
 	d := e.deps
 	d.Registerer, d.Estimates = nil, api.NewEstimates(1, nil)
-	url := e.serve(api.Public(d, rest.Options{})).URL + billPath
+	url := e.serve(publicAPI(d, rest.Options{})).URL + billPath
 	d.Estimates.FillQueue("channel")
 	header := http.Header{rest.KeyHeader: {e.key("channel")}, rest.OrganizationHeader: {"acme"}}
 	e.send(request{url: url, header: header}).expect(t, 429, rest.CodeRateLimited)

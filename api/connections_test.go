@@ -3,22 +3,19 @@ package api_test
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gridhook/gridhook/api/rest"
 )
 
 // bounded serves with limits on connections, and dials the server.
-func bounded(t *testing.T, c rest.Connections) net.Conn {
+func bounded(t *testing.T, c *http.Server) net.Conn {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
-	s := rest.NewHTTPServer(h, c, slog.New(slog.DiscardHandler))
+	s := newHTTPServer(h, c)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(listen(t, s).URL, "http://"))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -29,18 +26,18 @@ func bounded(t *testing.T, c rest.Connections) net.Conn {
 func TestConnections_Limit(t *testing.T) {
 	const wait = 50 * time.Millisecond
 	for name, test := range map[string]struct {
-		bounds rest.Connections
+		bounds *http.Server
 		sent   string
 		answer string // start of the response, until the connection ends
 	}{
-		"headers that fit":        {rest.Connections{MaxHeaders: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
-		"headers that do not":     {rest.Connections{MaxHeaders: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
-		"headers just too large":  {rest.Connections{MaxHeaders: 16 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 16<<10) + "\r\n\r\n", "HTTP/1.1 431"},
-		"headers never complete":  {rest.Connections{HeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
-		"nothing more comes":      {rest.Connections{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
-		"nothing comes":           {rest.Connections{HeaderTimeout: wait}, "", ""},
-		"a POST never complete":   {rest.Connections{HeaderTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n", ""},
-		"nothing more but a POST": {rest.Connections{IdleTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"headers that fit":        {&http.Server{MaxHeaderBytes: 20 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 200"},
+		"headers that do not":     {&http.Server{MaxHeaderBytes: 1 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 18<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers just too large":  {&http.Server{MaxHeaderBytes: 16 << 10}, "GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 16<<10) + "\r\n\r\n", "HTTP/1.1 431"},
+		"headers never complete":  {&http.Server{ReadHeaderTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more comes":      {&http.Server{IdleTimeout: wait}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+		"nothing comes":           {&http.Server{ReadHeaderTimeout: wait}, "", ""},
+		"a POST never complete":   {&http.Server{ReadHeaderTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n", ""},
+		"nothing more but a POST": {&http.Server{IdleTimeout: wait}, "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := bounded(t, test.bounds)
@@ -56,14 +53,5 @@ func TestConnections_Limit(t *testing.T) {
 				t.Errorf("response %.60q, want %q", got, test.answer)
 			}
 		})
-	}
-}
-
-// TestConnections_Defaults checks the limits of a configuration without settings.
-func TestConnections_Defaults(t *testing.T) {
-	s := rest.NewHTTPServer(http.NotFoundHandler(), rest.Connections{}, slog.New(slog.DiscardHandler))
-	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second ||
-		s.IdleTimeout != time.Minute || s.MaxHeaderBytes != 12<<10 {
-		t.Errorf("the defaults are %+v", s)
 	}
 }

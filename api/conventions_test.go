@@ -377,7 +377,7 @@ func TestOperatorKey_Unset(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	deps := e.deps
 	deps.Registerer, deps.OperatorKey = nil, ""
-	s := e.serve(api.Admin(deps, rest.Options{}))
+	s := e.serve(adminAPI(deps, rest.Options{}))
 	for _, key := range []string{"x", "gho_"} {
 		e.send(request{url: s.URL + "/v1/admin/organizations/list", header: http.Header{rest.KeyHeader: {key}}}).expect(t, 401, rest.CodeInvalidAPIKey)
 	}

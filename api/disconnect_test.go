@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -76,7 +74,7 @@ func TestDisconnect_KeepsChanges(t *testing.T) {
 	log := acceptLog{TriggerLog: e.deps.Triggers, left: make(chan error), ended: make(chan error)}
 	deps := e.deps
 	deps.Registerer, deps.Triggers = nil, log
-	conn := closeWriteAfter(t, e.serve(api.Public(deps, rest.Options{})), key, triggerPath, "{}")
+	conn := closeWriteAfter(t, e.serve(publicAPI(deps, rest.Options{})), key, triggerPath, "{}")
 	<-log.left
 	must(t, conn.Close())
 	log.left <- nil
@@ -112,7 +110,7 @@ func TestEndpointTest_FullTimeout(t *testing.T) {
 	const others = 50 * time.Millisecond
 	deps := e.deps
 	deps.Registerer, deps.Tester = nil, slowTester{wait: 4 * others}
-	server := rest.NewHTTPServer(api.Public(deps, rest.Options{Timeout: others}), rest.Connections{WriteTimeout: 2 * others}, slog.New(slog.DiscardHandler))
+	server := newHTTPServer(publicAPI(deps, rest.Options{Timeout: others}), &http.Server{WriteTimeout: 2 * others})
 	a := e.send(request{url: listen(t, server).URL + "/v1/webhook/endpoints/" + id + "/test", header: http.Header{rest.KeyHeader: {key}}})
 	if a.ok(t)["outcome"] != "DELIVERED" {
 		t.Errorf("response %s", a.body)

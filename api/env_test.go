@@ -118,10 +118,10 @@ func startEnv(t *testing.T, options rest.Options) *env {
 	e.deps = e.process(log)
 	e.store, e.vault = e.deps.Store, e.deps.Vault
 	e.deps.Registerer = e.registry
-	e.public = e.serve(api.Public(e.deps, options))
+	e.public = e.serve(publicAPI(e.deps, options))
 	admin := e.deps
 	admin.Registerer = nil
-	e.admin = listen(t, bare(api.Admin(admin, options)))
+	e.admin = listen(t, bare(adminAPI(admin, options)))
 	return e
 }
 
@@ -159,7 +159,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 
 // another returns the public address of another process on the same log of record.
 func (e *env) another(o rest.Options) (url string) {
-	return e.serve(api.Public(e.process(slog.New(slog.DiscardHandler)), o)).URL
+	return e.serve(publicAPI(e.process(slog.New(slog.DiscardHandler)), o)).URL
 }
 
 // listening is a server of a test.
@@ -177,7 +177,7 @@ func (e *env) serve(h http.Handler) *listening {
 }
 
 func bare(h http.Handler) *http.Server {
-	return rest.NewHTTPServer(h, rest.Connections{}, slog.New(slog.DiscardHandler))
+	return newHTTPServer(h, &http.Server{})
 }
 
 // listen serves on loopback until the test ends.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 )
 
@@ -90,7 +89,7 @@ func TestCatalog_Plans(t *testing.T) {
 	e.load(`{"resource":"organization","id":"acme","name":"A"}`)
 	deps := e.deps
 	deps.Registerer, deps.Tariffs = nil, map[int]bool{4110: true}
-	e.public = e.serve(api.Public(deps, rest.Options{}))
+	e.public = e.serve(publicAPI(deps, rest.Options{}))
 	if got := e.ask(e.key("acme"), "/v1/onboarding/eligibility/check", `{"zipcode":"60614"}`).ok(t); got["tariffData"] != true {
 		t.Errorf("answered %v", got)
 	}

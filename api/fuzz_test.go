@@ -77,7 +77,7 @@ func newMemory(f testing.TB, change ...func(*api.Deps)) *memory {
 		change(&deps)
 	}
 	o := rest.Options{Rate: 1e12, Burst: 1 << 40, FeedbackRate: 1e12, FeedbackBurst: 1 << 40}
-	return &memory{public: api.Public(deps, o), admin: api.Admin(deps, o), key: text, log: log, replica: replica}
+	return &memory{public: publicAPI(deps, o), admin: adminAPI(deps, o), key: text, log: log, replica: replica}
 }
 
 // ask sends a request and reads the response, which must be JSON and not a server error.

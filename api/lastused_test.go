@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -70,7 +69,7 @@ func TestLastUsed_KeepsLatest(t *testing.T) {
 	key, _ := e.twoTenants()
 	other := e.deps
 	other.Registerer, other.LastUsed = nil, rest.NewLastUsed(e.store, e.deps.Log)
-	second := e.serve(api.Public(other, rest.Options{}))
+	second := e.serve(publicAPI(other, rest.Options{}))
 	list := "/v1/webhook/endpoints/list"
 	e.ask(key, list, "").ok(t)
 	e.pass(time.Minute)
@@ -135,7 +134,7 @@ func TestRevocation_EveryProcess(t *testing.T) {
 	var stores []*storage.Store
 	for range 2 {
 		process := e.process(slog.New(slog.DiscardHandler))
-		others, stores = append(others, e.serve(api.Public(process, rest.Options{})).URL), append(stores, process.Store)
+		others, stores = append(others, e.serve(publicAPI(process, rest.Options{})).URL), append(stores, process.Store)
 	}
 	ask := func(url string) int {
 		return e.send(request{url: url + "/v1/webhook/endpoints/list", header: http.Header{rest.KeyHeader: {key}}}).status

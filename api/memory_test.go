@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -48,7 +47,7 @@ func memoryServer(t *testing.T, wrap func(net.Listener) net.Listener) (e *env, a
 	deps.Registerer, deps.Pricer = nil, signals.NewPricer(1024)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
-	server := bare(api.Public(deps, rest.Options{Rate: 1e6, Burst: 1e6}))
+	server := bare(publicAPI(deps, rest.Options{Rate: 1e6, Burst: 1e6}))
 	go func() { _ = server.Serve(rest.Listen(wrap(l), nil, deps.Log)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return e, l.Addr().String(), key

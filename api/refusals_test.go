@@ -33,14 +33,14 @@ func refusing(t *testing.T, secure bool) (dial func() net.Conn, address string) 
 		certified.Close()
 		config = &tls.Config{Certificates: certified.TLS.Certificates}
 	}
-	s := rest.NewHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if (r.TLS != nil) != secure {
 			t.Errorf("the request's TLS state is %v", r.TLS)
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(lookalike)))
 		_ = http.NewResponseController(w).Flush() // so that the body is a write of its own
 		_, _ = io.WriteString(w, lookalike)
-	}), rest.Connections{MaxHeaders: 4 << 10}, slog.New(slog.DiscardHandler))
+	}), &http.Server{MaxHeaderBytes: 4 << 10})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(rest.Listen(l, config, slog.New(slog.DiscardHandler))) }()
 	t.Cleanup(func() {

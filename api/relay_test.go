@@ -37,7 +37,7 @@ func (e *env) newRelay(key string) string {
 
 // relaying serves the operations with the relay of the process.
 func (e *env) relaying() *listening {
-	return e.serve(api.Public(e.relayDeps(), rest.Options{Rate: 1e6, Burst: 1e6}))
+	return e.serve(publicAPI(e.relayDeps(), rest.Options{Rate: 1e6, Burst: 1e6}))
 }
 
 // relayDeps are the dependencies of a further listener.
@@ -160,7 +160,7 @@ func TestRelay_EndsForAnother(t *testing.T) {
 			endpoint, s, id := e.newRelay(acme), e.relaying(), ""
 			if strings.HasSuffix(name, "operator key") {
 				id, bolt = e.operatorKey(storage.RoleOperate)
-				s = e.serve(api.Admin(e.relayDeps(), rest.Options{}))
+				s = e.serve(adminAPI(e.relayDeps(), rest.Options{}))
 			}
 			_, lines := e.listenWith(s, http.Header{rest.KeyHeader: {bolt}, rest.OrganizationHeader: {"acme"}}, endpoint, 600)
 			end(e, id)
@@ -202,7 +202,7 @@ func TestRelay_Drains(t *testing.T) {
 	d := e.relayDeps()
 	d.Relay = lastLine{lines: make(chan []byte)}
 	e.pass(time.Minute)
-	_, lines := e.listenWith(e.serve(api.Public(d, rest.Options{})), http.Header{rest.KeyHeader: {acme}}, endpoint, 1)
+	_, lines := e.listenWith(e.serve(publicAPI(d, rest.Options{})), http.Header{rest.KeyHeader: {acme}}, endpoint, 1)
 	if rest, err := io.ReadAll(lines); err != nil || string(rest) != `{"request":{"id":"r_1"}}`+"\n" {
 		t.Errorf("it ends with %q, %v", rest, err)
 	}

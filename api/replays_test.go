@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -92,7 +91,7 @@ func TestCreateSchedule_LostResponse(t *testing.T) {
 	acme, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer, deps.Requests = nil, &cutRequests{Requests: e.deps.Requests}
-	url := e.serve(api.Public(deps, rest.Options{})).URL
+	url := e.serve(publicAPI(deps, rest.Options{})).URL
 	create := func() answer {
 		return e.send(request{url: url + "/v1/webhook/schedules/create", body: "{}", header: http.Header{rest.KeyHeader: {acme}, rest.IdempotencyHeader: {"k1"}}})
 	}

@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 )
 
@@ -103,7 +101,7 @@ func TestRequests_SlowBody(t *testing.T) {
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer = nil
-	s := rest.NewHTTPServer(api.Public(deps, rest.Options{}), rest.Connections{ReadTimeout: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
+	s := newHTTPServer(publicAPI(deps, rest.Options{}), &http.Server{ReadTimeout: 50 * time.Millisecond})
 	if status, text := half(t, listen(t, s), key, false); status != http.StatusRequestTimeout || !strings.Contains(text, rest.CodeRequestTimeout) {
 		t.Errorf("response %d %s", status, text)
 	}
@@ -122,7 +120,7 @@ func TestRequests_Panic(t *testing.T) {
 	key, _ := e.twoTenants()
 	deps := e.deps
 	deps.Registerer, deps.Triggers = nil, nil
-	s := e.serve(api.Public(deps, rest.Options{}))
+	s := e.serve(publicAPI(deps, rest.Options{}))
 	a := e.send(request{url: s.URL + triggerPath, body: "{}", header: http.Header{rest.KeyHeader: {key}}})
 	a.expect(t, 500, rest.CodeInternal)
 	if bytes.Contains(a.body, []byte("nil pointer")) || bytes.Contains(a.body, []byte(".go")) {
@@ -201,7 +199,7 @@ func TestRequests_Log(t *testing.T) {
 	before := strings.Count(e.log.String(), `"msg":"request"`)
 	deps := e.deps
 	deps.Registerer = nil
-	e.public = e.serve(api.Public(deps, rest.Options{}))
+	e.public = e.serve(publicAPI(deps, rest.Options{}))
 	e.send(request{url: e.public.URL + signalPath, header: http.Header{rest.KeyHeader: {key}, "X-Request-Id": {"mine"}}}).ok(t)
 	e.public.Close()
 	log := e.log.String()

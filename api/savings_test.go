@@ -193,7 +193,7 @@ func TestSavings_ClientDisconnects(t *testing.T) {
 	acme, _ := e.savingsHome()
 	d := e.deps
 	d.Registerer, d.Estimates = nil, api.NewEstimates(1, nil)
-	server := e.serve(api.Public(d, rest.Options{}))
+	server := e.serve(publicAPI(d, rest.Options{}))
 	done, err := d.Estimates.Hold(t.Context(), "other")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 )
 
@@ -36,7 +35,7 @@ func TestUnread_SlowReaders(t *testing.T) {
 	must(t, err)
 	deps := e.deps
 	deps.Registerer = nil
-	server := bare(api.Public(deps, rest.Options{MaxUnread: 1 << 20}))
+	server := bare(publicAPI(deps, rest.Options{MaxUnread: 1 << 20}))
 	go func() { _ = server.Serve(narrow{l}) }()
 	t.Cleanup(func() { _ = server.Close() })
 	url := "http://" + l.Addr().String()

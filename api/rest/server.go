@@ -46,9 +46,8 @@ type Server struct {
 	unread unread
 }
 
-// New returns a server with the given options. A zero option has its default.
+// New returns a server with the given options.
 func New(d Deps, o Options) *Server {
-	o = o.withDefaults()
 	return &Server{
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),

@@ -237,7 +237,7 @@ func bareHandler(ctx context.Context, answer []byte) (url string, stop func(), e
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		_, _ = w.Write(answer) // a broken answer shows at the client
 	})
-	server := rest.NewHTTPServer(handler, rest.Connections{}, slog.New(slog.DiscardHandler))
+	server := rest.Prepare(&http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}, slog.New(slog.DiscardHandler))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	return "http://" + l.Addr().String(), func() { _, _ = server.Close(), <-served }, nil

@@ -16,8 +16,8 @@ import (
 // newServer returns a server. It has a TLS configuration if there is a certificate.
 func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http.Server, err error) {
 	l := a.Limits
-	server = rest.NewHTTPServer(handler, rest.Connections{
-		HeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout, MaxHeaders: int(l.MaxHeaders),
+	server = rest.Prepare(&http.Server{
+		Handler: handler, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout, MaxHeaderBytes: int(l.MaxHeaders),
 	}, a.Log)
 	if pair == (config.KeyPair{}) {
 		return server, nil

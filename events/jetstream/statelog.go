@@ -58,10 +58,13 @@ func decodeMessage(m jetstream.Msg) (storage.Record, error) {
 	if err != nil {
 		return storage.Record{}, err
 	}
-	return decodeRecord(m.Subject(), meta.Sequence.Stream, m.Data())
+	return decodeRecord(m.Subject(), meta.Sequence.Stream, meta.Timestamp, m.Data())
 }
 
-func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record, error) {
+// decodeRecord decodes a record that the server stored at a time. A writer whose clock was
+// ahead wrote it at that time. Otherwise one such record would let the replicas forget every
+// tombstone as expired.
+func decodeRecord(subject string, sequence uint64, stored time.Time, data []byte) (storage.Record, error) {
 	ref, err := parseStateSubject(subject)
 	if err != nil {
 		return storage.Record{}, err
@@ -75,7 +78,7 @@ func decodeRecord(subject string, sequence uint64, data []byte) (storage.Record,
 	}
 	r := storage.Record{
 		Ref: ref, Revision: sequence, First: e.First,
-		At: time.UnixMilli(e.At).UTC(), Deleted: e.Deleted, Value: e.Value,
+		At: time.UnixMilli(min(e.At, stored.UnixMilli())).UTC(), Deleted: e.Deleted, Value: e.Value,
 	}
 	if e.Expires != 0 {
 		r.Expires = time.UnixMilli(e.Expires).UTC()
@@ -214,7 +217,7 @@ func (l StateLog) Read(ctx context.Context, ref storage.Ref) (storage.Record, er
 	if m == nil || err != nil {
 		return storage.Record{}, err
 	}
-	return decodeRecord(m.Subject, m.Sequence, m.Data)
+	return decodeRecord(m.Subject, m.Sequence, m.Time, m.Data)
 }
 
 // Whole reports whether the stream still has every tombstone after a revision.

@@ -42,6 +42,31 @@ func TestStateLog_Conformance(t *testing.T) {
 	storagetest.Conformance(t, log, newReplica(t, log, filepath.Join(t.TempDir(), "state.db")))
 }
 
+// A record that was written by a clock ahead has the time at which the server stored it. So
+// replicas keep tombstones that have not expired.
+func TestStateLog_ClockAhead(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	log := b.StateLog()
+	mark := storage.ErasureRef("gone")
+	_, err := log.Append(within(t), storage.Write{Ref: mark, Deleted: true, Forget: true, At: time.Now()})
+	must(t, err)
+	last, err := log.Append(within(t), storage.Write{Ref: storage.OrganizationRef("acme"), Value: []byte(`{}`), At: time.Now().AddDate(1, 0, 0)})
+	must(t, err)
+	r := newReplica(t, log, filepath.Join(t.TempDir(), "state.db"))
+	must(t, r.WaitFor(within(t), last))
+	must(t, r.View(func(v storage.View) error {
+		if _, err := v.Get(mark); err != nil {
+			t.Errorf("the mark of a deleted organization: %v", err)
+		}
+		written, err := v.Get(storage.OrganizationRef("acme"))
+		if err != nil || time.Until(written.At) > time.Minute {
+			t.Errorf("the record is of %s, %v", written.At, err)
+		}
+		return nil
+	}))
+}
+
 // A write without a response is sent again. If it then conflicts with itself, it is no
 // conflict.
 func TestStateLog_WriteWithoutResponse(t *testing.T) {

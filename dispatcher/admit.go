@@ -86,7 +86,7 @@ func firstFull(targets []*target.Target, now time.Time) *gate.Endpoint {
 // Retry-After, is not late. Otherwise triggers could arrive faster than such an endpoint
 // takes their walks. The last homes would then never receive any signal.
 func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time.Time) (until time.Time, failing bool) {
-	var first, deadline time.Time
+	var first, last time.Time
 	for _, e := range targets {
 		until := w.unavailableUntil(e, now)
 		if until.IsZero() {
@@ -97,16 +97,16 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 			first = until
 		}
 		if e.Gate.Failing(now) {
-			deadline = latestOf(deadline, t.Deadline(e.RetryPolicy))
+			last = latestOf(last, t.Deadline(e.RetryPolicy))
 		} else {
-			deadline = latestOf(deadline, latestDeadline(t, e.RetryPolicy))
+			last = latestOf(last, deadline(t, e.RetryPolicy, 1))
 		}
 	}
-	if len(targets) == 0 || !now.Before(deadline) {
+	if len(targets) == 0 || !now.Before(last) {
 		return time.Time{}, false
 	}
-	if deadline.Before(first) {
-		return deadline, failing
+	if last.Before(first) {
+		return last, failing
 	}
 	return first, failing
 }

@@ -29,16 +29,12 @@ type result struct {
 // only retries, and the wait for an endpoint that is down: see reschedule. So the first
 // attempt at an endpoint that responds is given up only at the end of the signal's
 // window, or after a day.
-func (j *job) deadline() time.Time {
-	if j.attempt == 1 {
-		return latestDeadline(j.Trigger, j.target.RetryPolicy)
-	}
-	return j.Trigger.Deadline(j.target.RetryPolicy)
-}
+func (j *job) deadline() time.Time { return deadline(j.Trigger, j.target.RetryPolicy, j.attempt) }
 
-// latestDeadline returns the deadline of first attempts at an endpoint that responds.
-func latestDeadline(t *events.Trigger, p storage.RetryPolicy) time.Time {
-	p.GiveUpSeconds = events.LongestRetry.Seconds()
+func deadline(t *events.Trigger, p storage.RetryPolicy, attempt int) time.Time {
+	if attempt == 1 {
+		p.GiveUpSeconds = events.LongestRetry.Seconds()
+	}
 	return t.Deadline(p)
 }
 

@@ -50,13 +50,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	}
 	jobs, receipt.Deliveries = w.supersede(jobs)
 	if len(jobs) > 0 {
-		if until, _ := w.parkUntil(t, []*target.Target{to}, w.Now()); !until.IsZero() {
-			// Each callback has its own message, and each slice one for an endpoint that is slow
-			// beside others. So they return less and less often.
-			if t.Change != nil || to.Gate.Full() {
-				delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
-				until = latestOf(until, w.Now().Add(time.Duration(w.Jitter()*float64(delay))))
-			}
+		if until := w.unavailable(r, to); !until.IsZero() {
 			return w.postpone(ctx, *r, until)
 		}
 	}
@@ -72,16 +66,39 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 }
 
 // awaitRecipient waits in memory while the endpoint of a retry responds and has no capacity,
-// as admit does for slices. Results are those of recipient.
+// as admit does for slices, but not beyond the retry's deadline. Results are those of
+// recipient.
 func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, err error) {
 	for {
 		if to, gone, err = w.recipient(r); err != nil || gone != "" || !to.Gate.Full() {
 			return to, gone, err
 		}
-		if !to.Gate.AwaitCapacity(ctx, free) {
+		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
+		may := to.Gate.AwaitCapacity(waiting, free)
+		if cancel(); !may {
 			return to, "", ctx.Err()
 		}
 	}
+}
+
+// unavailable returns the time until which the endpoint of a retry is unavailable. It returns
+// zero if the endpoint is available, or the retry's deadline has passed. Each callback has its
+// own message, and each slice has one for an endpoint that is slow beside others. So they
+// return less and less often.
+func (w *Worker) unavailable(r *events.Retry, to *target.Target) time.Time {
+	now, end := w.Now(), deadline(&r.Trigger, to.RetryPolicy, r.Attempt)
+	until, _ := w.parkUntil(&r.Trigger, []*target.Target{to}, now)
+	if until.IsZero() || !now.Before(end) {
+		return time.Time{}
+	}
+	if r.Trigger.Change != nil || to.Gate.Full() {
+		delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
+		until = latestOf(until, now.Add(time.Duration(w.Jitter()*float64(delay))))
+	}
+	if end.Before(until) {
+		return end // so that it is given up then
+	}
+	return until
 }
 
 // recipient returns the endpoint of a retry. gone is the reason if there is no usable

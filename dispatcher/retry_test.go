@@ -17,6 +17,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // attempts returns the times of a home's webhooks at a host.
@@ -370,6 +371,38 @@ func TestRetry_SlowBesideFast(t *testing.T) {
 		if n := len(w.bus.retryPuts); n > 2*slices {
 			t.Errorf("%d slices have stored %d retries", slices, n)
 		}
+	})
+}
+
+// A retry that waits for a slow endpoint is given up in time.
+func TestRetry_DeadlineAtSlowEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices, limit = 40, 60
+		w.plan("slow")
+		w.homes(events.SliceHomes)
+		for i := range slices * events.SliceHomes {
+			storagetest.Put(w.t, w.store, storagetest.Home("org", fmt.Sprintf("slow_%04d", i), "slow"))
+		}
+		w.endpoint("ep", patience(limit))
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if strings.HasPrefix(a.home, "slow") {
+				<-time.After(1500 * time.Millisecond)
+				return http.StatusOK
+			}
+			return http.StatusInternalServerError
+		})
+		n := w.worker()
+		failed := w.triggerOf("org", 4, "plan")
+		w.bus.await(func() bool { return len(w.bus.receipts) > slices }) // its walk has ended
+		w.triggerOf("org", 4, "slow")
+		<-time.After(limit * time.Second * 3 / 2)
+		_, list := w.seen(failed)
+		for _, d := range list {
+			if d.Outcome != events.OutcomeFailed {
+				t.Fatalf("%s is %s after %d s, want FAILED after %d s", d.HomeID, d.Outcome, limit*3/2, limit)
+			}
+		}
+		n.conn.kill()
 	})
 }
 

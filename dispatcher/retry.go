@@ -66,7 +66,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 }
 
 // awaitRecipient waits in memory while the endpoint of a retry responds and has no capacity,
-// as admit does for slices, but not beyond the retry's deadline. Results are those of
+// as admit does for slices, but not beyond the retry's deadline. It returns the results of
 // recipient.
 func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, err error) {
 	for {

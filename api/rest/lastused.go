@@ -45,8 +45,8 @@ func (u *LastUsed) note(key *storage.Key, at time.Time) {
 	u.pending[storage.KindKeyUse.Ref(key.OrganizationID, key.ID)] = at
 }
 
-// Run flushes periodically until ctx ends, and then once more. The next flush retries what
-// failed.
+// Run flushes periodically until ctx ends, and then once more. Each flush also retries the
+// updates that the previous flush could not store.
 func (u *LastUsed) Run(ctx context.Context) error {
 	_ = periodic.Run(ctx, flushInterval, u.log, "store the last uses of keys", u.Flush) // always nil
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)

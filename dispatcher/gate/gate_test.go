@@ -346,8 +346,8 @@ func TestLeave_AfterAMove(t *testing.T) {
 	})
 }
 
-// An organization has at most half of the slow slices. Its further slices are parked, and
-// those of others go on.
+// An organization has at most half of the slow slices. More slices of the organization are
+// parked, and other organizations go on.
 func TestFull_GreedyOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(100, 8)

@@ -47,8 +47,9 @@ func (t *tally) trigger() events.Trigger {
 	return trigger
 }
 
-// foldTriggers skips triggers accepted before the retention, which begins at oldest. The log keeps triggers for longer
-// than their receipts, and a trigger without receipts would count as unfinished.
+// foldTriggers skips triggers accepted before oldest, the start of the retention. The log
+// keeps triggers for longer than their receipts, and a trigger without receipts would count
+// as unfinished.
 func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger], oldest time.Time) error {
 	last := batch[len(batch)-1].Sequence
 	err := l.fold(func(f *folding) error {

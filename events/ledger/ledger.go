@@ -176,7 +176,8 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	return group.Wait()
 }
 
-// begin sets the folded sequences and those of the source when Follow begins.
+// begin sets the last folded sequences, and the newest sequences of the source, when Follow
+// begins.
 func (l *Ledger) begin(triggers, receipts, newestTrigger, newestReceipt uint64) {
 	l.mu.Lock()
 	if triggers < l.triggers { // the file was rebuilt

@@ -308,12 +308,14 @@ func TestAwaitCapacity_RateLimit(t *testing.T) {
 		e := newGate(100, 8).NewEndpoint("org")
 		e.Configure(storage.DefaultRetryPolicy(), 0.1, 1)
 		prove(t, e)
-		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
-		defer cancel()
-		waiting := entering(ctx, e, 1)
+		sending, stop := context.WithCancel(t.Context())
+		defer stop()
+		waiting := entering(sending, e, 1)
 		for range e.slow.most {
 			e.slow.enter()
 		}
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
 		began := time.Now()
 		if e.AwaitCapacity(ctx, func() {}) || time.Since(began) < 9*time.Second {
 			t.Errorf("a slice is parked after %s, because the worker obeys the rate limit", time.Since(began))

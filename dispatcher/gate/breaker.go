@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -26,9 +25,8 @@ const (
 // breaker is the circuit breaker of one endpoint. It is closed while the endpoint
 // responds. Consecutive failures with a total weight of breakAfter open it. An open
 // breaker allows no request until a time. Then one request, the probe, decides whether
-// the breaker closes or stays open.
+// the breaker closes or stays open. The mutex of the endpoint protects it.
 type breaker struct {
-	mu        sync.Mutex
 	weight    int           // of the consecutive failures
 	responded bool          // the endpoint has responded well before
 	opens     int           // consecutive openings
@@ -46,26 +44,9 @@ type permission struct {
 	until time.Time
 }
 
-// await asks for permission to make a request, and waits for the end of a current probe.
-func (b *breaker) await(ctx context.Context, now func() time.Time) (permission, error) {
-	for {
-		p, probing := b.ask(now())
-		if probing == nil {
-			return p, nil
-		}
-		select {
-		case <-probing:
-		case <-ctx.Done():
-			return permission{}, ctx.Err()
-		}
-	}
-}
-
 // ask asks for permission. If probing is not nil, another request is the probe. The
 // caller must ask again when probing closes.
 func (b *breaker) ask(now time.Time) (p permission, probing <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	switch {
 	case b.probeAt.IsZero():
 		return permission{}, nil
@@ -82,8 +63,6 @@ func (b *breaker) ask(now time.Time) (p permission, probing <-chan struct{}) {
 // openUntil returns the time when an open breaker allows a probe. It is zero if the
 // breaker is closed or the probe is due.
 func (b *breaker) openUntil(now time.Time) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if now.Before(b.probeAt) {
 		return b.probeAt
 	}
@@ -93,30 +72,22 @@ func (b *breaker) openUntil(now time.Time) time.Time {
 // failing reports whether failures keep the breaker open. If a Retry-After keeps it open,
 // the endpoint responds and only asks to wait.
 func (b *breaker) failing(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	return now.Before(b.probeAt) && !now.Before(b.heldUntil)
 }
 
 // down reports whether recent requests indicate that the endpoint is down.
 func (b *breaker) down(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	return !b.probeAt.IsZero() && now.Sub(b.probeAt) < forgottenAfter
 }
 
 // trusted reports whether the endpoint responded well to its last request.
 func (b *breaker) trusted() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	return b.responded && b.weight == 0
 }
 
 // succeeded records a good response and reports whether it closed the breaker. A response
 // to an earlier request does not end a hold.
 func (b *breaker) succeeded(now time.Time) (closed bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.weight, b.responded = 0, true
 	b.endProbe()
 	if b.probeAt.IsZero() || now.Before(b.heldUntil) {
@@ -130,8 +101,6 @@ func (b *breaker) succeeded(now time.Time) (closed bool) {
 // breaker. openFor returns how long the breaker stays open at its n-th consecutive
 // opening, from 1.
 func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n int) time.Duration) (opened bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.weight += weight
 	switch {
 	case probe && !b.probeAt.IsZero(): // otherwise another request has closed the breaker
@@ -155,16 +124,12 @@ func (b *breaker) openedAt(now time.Time) {
 // standing returns the times of the breaker's opening and of its next probe. ok is false
 // if the breaker is closed.
 func (b *breaker) standing() (since, probeAt time.Time, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	return b.since, b.probeAt, !b.probeAt.IsZero()
 }
 
 // hold keeps the breaker open until the time that the endpoint requested, and reports
 // whether it opened the breaker.
 func (b *breaker) hold(now, until time.Time) (opened bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	opened = b.probeAt.IsZero()
 	b.openedAt(now)
 	b.probeAt, b.heldUntil = latest(b.probeAt, until), latest(b.heldUntil, until)
@@ -174,18 +139,13 @@ func (b *breaker) hold(now, until time.Time) (opened bool) {
 
 // drop cancels a probe that was not made.
 func (b *breaker) drop(probe bool) {
-	if !probe {
-		return
+	if probe {
+		b.endProbe()
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.endProbe()
 }
 
 // reset closes the breaker and clears its state.
 func (b *breaker) reset() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.weight, b.opens, b.since, b.probeAt, b.heldUntil, b.responded = 0, 0, time.Time{}, time.Time{}, time.Time{}, false
 	b.endProbe()
 }
@@ -197,16 +157,50 @@ func (b *breaker) endProbe() {
 	}
 }
 
+// awaitBreaker asks the breaker for permission to make a request, and waits for the end of a
+// current probe.
+func (e *Endpoint) awaitBreaker(ctx context.Context) (permission, error) {
+	for {
+		e.mu.Lock()
+		p, probing := e.breaker.ask(e.gate.opt.Now())
+		e.mu.Unlock()
+		if probing == nil {
+			return p, nil
+		}
+		select {
+		case <-probing:
+		case <-ctx.Done():
+			return permission{}, ctx.Err()
+		}
+	}
+}
+
 // Down reports whether recent requests indicate that the endpoint is down.
-func (e *Endpoint) Down(now time.Time) bool { return e.breaker.down(now) }
+func (e *Endpoint) Down(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.breaker.down(now)
+}
 
 // OpenUntil returns the time when an open breaker allows a probe. It is zero if the
 // breaker is closed or the probe is due.
-func (e *Endpoint) OpenUntil(now time.Time) time.Time { return e.breaker.openUntil(now) }
+func (e *Endpoint) OpenUntil(now time.Time) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.breaker.openUntil(now)
+}
 
 // Failing reports whether failures, not a Retry-After, keep the breaker open.
-func (e *Endpoint) Failing(now time.Time) bool { return e.breaker.failing(now) }
+func (e *Endpoint) Failing(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.breaker.failing(now)
+}
 
 // Standing returns the times of the breaker's opening and of its next probe. open is
 // false if the breaker is closed.
-func (e *Endpoint) Standing() (since, probeAt time.Time, open bool) { return e.breaker.standing() }
+func (e *Endpoint) Standing() (since, probeAt time.Time, open bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.breaker.standing()
+}

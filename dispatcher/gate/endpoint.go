@@ -8,21 +8,19 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // Endpoint is a worker's record of one endpoint's behavior. It outlives the revisions of
 // the endpoint's stored record.
 type Endpoint struct {
-	gate    *Gate
-	org     string
-	breaker breaker
-	slow    slowSlices
+	gate *Gate
+	org  string
+	slow slowSlices
 
-	// Lock mu before the breaker's mutex, never while holding the breaker's mutex.
-	mu     sync.Mutex
-	policy storage.RetryPolicy
+	mu      sync.Mutex
+	breaker breaker
+	policy  storage.RetryPolicy
 	// limiter enforces the rate limit, nil without a rate limit.
 	limiter *rate.Limiter
 	// inFlight counts the requests in flight. queue holds the requests that wait for the
@@ -77,26 +75,16 @@ func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 // in flight, which went to the former URL, no longer count.
 func (e *Endpoint) Moved() {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.moves++
-	e.mu.Unlock()
 	e.breaker.reset()
 }
 
-func (e *Endpoint) movedSince(moves int) bool {
+// trusted reports whether the endpoint responded well to its last request.
+func (e *Endpoint) trusted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.moves > moves
-}
-
-// openFor returns a function of how long the breaker stays open at its n-th consecutive
-// opening. The returned function takes no lock, because the breaker calls it under its
-// own mutex, and mu must be locked before that mutex.
-func (e *Endpoint) openFor() func(n int) time.Duration {
-	e.mu.Lock()
-	p := e.policy
-	e.mu.Unlock()
-	share := 0.5 + e.gate.opt.Jitter()/2
-	return func(n int) time.Duration { return time.Duration(share * float64(policy.MaxDelay(p, n))) }
+	return e.breaker.trusted()
 }
 
 // proven reports whether the endpoint responded well to its last request, and still
@@ -129,39 +117,6 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-func (e *Endpoint) begin() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.pending++; e.pending == 1 {
-		e.pendingSince = time.Now()
-	}
-}
-
-func (e *Endpoint) end() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.pending--
-}
-
-// requestSent records that a request is sent, and returns the number of moves so far.
-// requestEnded records that it has ended.
-func (e *Endpoint) requestSent() (moves int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.sent++; e.sent == 1 {
-		e.sentSince = time.Now()
-	}
-	return e.moves
-}
-
-func (e *Endpoint) requestEnded(responded bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.sent--; responded {
-		e.respondedAt = time.Now()
-	}
-}
-
 // limitLocked returns the current concurrency limit.
 func (e *Endpoint) limitLocked() int {
 	if e.provenLocked() {
@@ -170,9 +125,13 @@ func (e *Endpoint) limitLocked() int {
 	return max(1, e.gate.opt.EndpointConcurrency/slowStart)
 }
 
-// acquire waits for the endpoint's concurrency limit, first come, first served.
+// acquire waits for the endpoint's concurrency limit, first come, first served. From then
+// until release, the request is pending.
 func (e *Endpoint) acquire(ctx context.Context) error {
 	e.mu.Lock()
+	if e.pending++; e.pending == 1 {
+		e.pendingSince = time.Now()
+	}
 	if len(e.queue) == 0 && e.inFlight < e.limitLocked() {
 		e.inFlight++
 		e.mu.Unlock()
@@ -190,16 +149,15 @@ func (e *Endpoint) acquire(ctx context.Context) error {
 	defer e.mu.Unlock()
 	if at := slices.Index(e.queue, granted); at >= 0 {
 		e.queue = slices.Delete(e.queue, at, at+1)
+		e.pending--
 		return ctx.Err()
 	}
-	e.inFlight-- // the request was granted at that very moment
-	e.grantLocked()
+	e.releaseLocked() // the request was granted at that very moment
 	return ctx.Err()
 }
 
-func (e *Endpoint) release() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Endpoint) releaseLocked() {
+	e.pending--
 	e.inFlight--
 	e.grantLocked()
 }

@@ -36,8 +36,8 @@ type Gate struct {
 	// half stays free for proven endpoints. An organization with many endpoints that hang has
 	// at most half of it.
 	unproven *Turns
-	// slow counts the slow slices by organization.
-	slow shares
+	// slow limits the slow slices.
+	slow *Turns
 	// waiting counts the slices that wait for capacity.
 	waiting *semaphore.Weighted
 	// closing is closed when the worker takes no more messages.
@@ -49,7 +49,7 @@ func New(o Options) *Gate {
 	unproven := max(1, o.Concurrency/2)
 	return &Gate{
 		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: NewTurns(unproven, max(1, unproven/2)),
-		slow: shares{most: maxSlow, each: maxSlow / 2, held: map[string]int{}}, waiting: semaphore.NewWeighted(maxWaitingAll),
+		slow: NewTurns(maxSlow, maxSlow/2), waiting: semaphore.NewWeighted(maxWaitingAll),
 	}
 }
 
@@ -104,40 +104,41 @@ const (
 
 // Enter waits until a request with a number of deliveries may be sent. If the endpoint is
 // down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx.
-func (e *Endpoint) Enter(ctx context.Context, deliveries int) (Pass, error) {
+func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error) {
 	if err := e.spread(ctx, deliveries); err != nil {
-		return Pass{}, err
+		return p, err
 	}
-	e.begin() // a wait for the rate limit is no silence of the endpoint
-	p, err := e.enter(ctx)
+	if err := e.acquire(ctx); err != nil { // a wait for the rate limit is no silence of the endpoint
+		return p, err
+	}
+	permitted, err := e.awaitBreaker(ctx)
+	if err == nil && permitted.until.IsZero() {
+		p.proof, err = e.enterGate(ctx)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.probe, p.Until = permitted.probe, permitted.until
 	if err != nil || !p.Until.IsZero() {
-		e.end()
+		e.breaker.drop(p.probe)
+		e.releaseLocked()
+		return p, err
 	}
-	return p, err
+	if e.sent++; e.sent == 1 {
+		e.sentSince = time.Now()
+	}
+	p.endpoint, p.moves = e, e.moves
+	return p, nil
 }
 
-func (e *Endpoint) enter(ctx context.Context) (p Pass, err error) {
-	if err := e.acquire(ctx); err != nil {
-		return p, err
+// enterGate waits for the limits that the endpoints share.
+func (e *Endpoint) enterGate(ctx context.Context) (proof func(), err error) {
+	if proof, err = e.prove(ctx); err != nil {
+		return nil, err
 	}
-	permitted, err := e.breaker.await(ctx, e.gate.opt.Now)
-	if p.probe, p.Until = permitted.probe, permitted.until; err != nil || !p.Until.IsZero() {
-		e.release()
-		return p, err
+	if err = take(ctx, e.gate.total); err != nil {
+		proof()
 	}
-	if p.proof, err = e.prove(ctx); err == nil {
-		if err = take(ctx, e.gate.total); err != nil {
-			p.proof()
-		}
-	}
-	if err != nil {
-		e.breaker.drop(p.probe)
-		e.release()
-		return p, err
-	}
-	p.moves = e.requestSent()
-	p.endpoint = e
-	return p, nil
+	return proof, err
 }
 
 // prove takes a place for a request to an unproven endpoint. done gives it back.
@@ -173,18 +174,21 @@ func (p *Pass) Leave(r Report) Change {
 	p.endpoint = nil
 	<-e.gate.total
 	p.proof()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	change := Unchanged
-	if !e.movedSince(p.moves) {
-		change = e.report(p.probe, r)
+	if e.moves == p.moves {
+		change = e.reportLocked(p.probe, r)
 	}
-	e.requestEnded(r.Responded)
-	e.release()
-	e.end()
+	if e.sent--; r.Responded {
+		e.respondedAt = time.Now()
+	}
+	e.releaseLocked()
 	return change
 }
 
-// report passes the end of a request to the breaker.
-func (e *Endpoint) report(probe bool, r Report) Change {
+// reportLocked passes the end of a request to the breaker.
+func (e *Endpoint) reportLocked(probe bool, r Report) Change {
 	now := e.gate.opt.Now()
 	switch {
 	case !r.Sent:
@@ -202,7 +206,11 @@ func (e *Endpoint) report(probe bool, r Report) Change {
 		if r.Responded {
 			weight = min(r.Deliveries*weightRefused, weightNoResponse)
 		}
-		if e.breaker.failed(probe, weight, now, e.openFor()) {
+		share := 0.5 + e.gate.opt.Jitter()/2
+		openFor := func(n int) time.Duration {
+			return time.Duration(share * float64(policy.MaxDelay(e.policy, n)))
+		}
+		if e.breaker.failed(probe, weight, now, openFor) {
 			return Opened
 		}
 	}

@@ -113,34 +113,6 @@ func TestEnter_EndpointConcurrency(t *testing.T) {
 	})
 }
 
-// Enter and Leave take their locks in the same order. A request that enters while
-// another request opens the breaker causes no deadlock.
-func TestLeave_OpensTheBreakerBesideEnter(t *testing.T) {
-	var e *Endpoint
-	opening, entered := false, make(chan struct{})
-	g := New(Options{Concurrency: 64, EndpointConcurrency: 64, SlowSlices: 3, Now: time.Now, Jitter: func() float64 {
-		if opening {
-			opening = false
-			go func() {
-				defer close(entered)
-				_, _ = e.Enter(t.Context(), 1)
-			}()
-			<-entered // Leave has not ended
-		}
-		return 0.5
-	}})
-	e = g.NewEndpoint("org")
-	for range breakAfter/weightNoResponse + 1 {
-		p := enter(t, e)
-		opening = breakAfter-e.breaker.weight <= weightNoResponse
-		p.Leave(Report{Sent: true, Deliveries: 1})
-	}
-	if _, _, open := e.Standing(); !open {
-		t.Error("the breaker did not open")
-	}
-	<-entered
-}
-
 // A canceled request does not enter, and releases everything that it acquired.
 func TestEnter_Canceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -284,8 +256,9 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				var answering sync.WaitGroup
 				answering.Go(func() {
 					for responds && ctx.Err() == nil {
-						e.requestEnded(true)
-						e.requestSent()
+						e.mu.Lock()
+						e.respondedAt = time.Now()
+						e.mu.Unlock()
 						<-time.After(time.Second)
 					}
 				})

@@ -121,7 +121,7 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <
 }
 
 // Full reports whether the endpoint or its organization has reached its limit of slow slices.
-func (e *Endpoint) Full() bool { return e.slow.full() || e.gate.slow.full(e.org) }
+func (e *Endpoint) Full() bool { return e.slow.full() || e.gate.slow.Full(e.org) }
 
 // AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
 // if the endpoint has been silent for ParkAfter, too many slices wait, the gate is closed, or
@@ -138,7 +138,7 @@ func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	} else {
 		free()
 	}
-	for ctx.Err() == nil && !e.gate.closed() && !e.gate.slow.full(e.org) {
+	for ctx.Err() == nil && !e.gate.closed() && !e.gate.slow.Full(e.org) {
 		left := ParkAfter - e.silence()
 		if left <= 0 {
 			return false
@@ -184,7 +184,7 @@ func (p *Progress) Done(deliveries int) {
 // slow reports whether the slice has waited too long for a response of the endpoint.
 func (p *Progress) slow(now time.Time) bool {
 	patience := suspectAfter
-	if p.endpoint.breaker.trusted() {
+	if p.endpoint.trusted() {
 		patience = slowAfter
 	}
 	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.doneAt.Load())) >= patience
@@ -209,7 +209,9 @@ type watch struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	ended bool
-	slow  []*Progress // the slow endpoints when the slot was freed
+	// slow are the slow endpoints when the slot was freed. done ends the slow slice.
+	slow []*Progress
+	done func()
 }
 
 // look frees the slot if an endpoint is slow, and otherwise checks again later.
@@ -225,7 +227,10 @@ func (w *watch) look() {
 			w.slow = append(w.slow, p)
 		}
 	}
-	if w.slow == nil || !w.gate.slow.take(w.slow[0].endpoint.org) {
+	if w.slow != nil {
+		w.done = w.gate.slow.Try(w.slow[0].endpoint.org)
+	}
+	if w.done == nil {
 		w.slow = nil
 		w.timer.Reset(slowAfter / 4)
 		return
@@ -241,48 +246,10 @@ func (w *watch) end() {
 	defer w.mu.Unlock()
 	w.ended = true
 	w.timer.Stop()
-	if w.slow == nil {
-		return
-	}
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}
-	w.gate.slow.give(w.slow[0].endpoint.org)
-}
-
-// shares counts what organizations hold of a limited number.
-type shares struct {
-	most, each int // of all organizations together, and of each
-
-	mu    sync.Mutex
-	total int
-	held  map[string]int
-}
-
-// take counts one more for an organization, or returns false at a limit.
-func (s *shares) take(org string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.total >= s.most || s.held[org] >= s.each {
-		return false
+	if w.done != nil {
+		w.done()
 	}
-	s.total++
-	s.held[org]++
-	return true
-}
-
-func (s *shares) give(org string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.total--
-	if s.held[org]--; s.held[org] == 0 {
-		delete(s.held, org)
-	}
-}
-
-// full reports whether an organization has reached its limit.
-func (s *shares) full(org string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.held[org] >= s.each
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Turns gives a number of slots to organizations in turn: a worker's slots for slices, or
-// the requests to unproven endpoints. One organization has at most some of the slots, so that
+// Turns gives a number of slots to organizations in turn: a worker's slots for slices,
+// the requests to unproven endpoints, or the slow slices. One organization has at most some of the slots, so that
 // others find free slots. A slice for many endpoints takes several slots, because it has more
 // requests in flight.
 type Turns struct {
@@ -48,6 +48,25 @@ func (t *Turns) Take(ctx context.Context, org string, slots int) (done func(), e
 		done() // the slots were granted at that very moment
 	}
 	return nil, ctx.Err()
+}
+
+// Try takes one slot without waiting. It returns nil if there is none for the organization.
+func (t *Turns) Try(org string) (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free <= 0 || t.held[org] >= t.most {
+		return nil
+	}
+	t.free--
+	t.held[org]++
+	return sync.OnceFunc(func() { t.release(org, 1) })
+}
+
+// Full reports whether an organization has as many slots as it may have.
+func (t *Turns) Full(org string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held[org] >= t.most
 }
 
 func (t *Turns) enter(org string, slice *turn) {

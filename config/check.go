@@ -61,6 +61,8 @@ func (s *Setting) bounds(c *Config) string {
 	switch {
 	case zero && value == 0, (!hasMin || value >= min) && (!hasAbove || value > above) && (!hasMax || value <= max):
 		return ""
+	case zero && hasMax:
+		return "must be 0 or from " + least + " to " + most
 	case zero:
 		return "must be 0 or at least " + least
 	case hasAbove:
@@ -89,13 +91,19 @@ var checks = map[string]func(*Config) string{
 		}
 		return ""
 	},
-	"http":                  func(c *Config) string { return address(c.HTTP) },
-	"admin":                 adminAddress,
-	"operator-key":          operatorKey,
-	"master-key":            masterKey,
-	"master-key-file":       masterKeyFile,
-	"nats":                  func(c *Config) string { return natsURL(c.NATS.URL) },
-	"nats-prefix":           func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
+	"http":            func(c *Config) string { return address(c.HTTP) },
+	"admin":           adminAddress,
+	"operator-key":    operatorKey,
+	"master-key":      masterKey,
+	"master-key-file": masterKeyFile,
+	"nats":            func(c *Config) string { return natsURL(c.NATS.URL) },
+	"nats-prefix":     func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
+	"nats-replicas": func(c *Config) string {
+		if c.NATS.Replicas > 0 && c.NATS.Replicas%2 == 0 {
+			return "must be odd: an even number survives no more failures than one replica less"
+		}
+		return ""
+	},
 	"nats-domain":           func(c *Config) string { return natsDomain(c.NATS.Domain) },
 	"console-frame-origins": func(c *Config) string { return origins(c.Limits.FrameOrigins) },
 	"cors-origins":          func(c *Config) string { return origins(c.Limits.CORSOrigins) },

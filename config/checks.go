@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net"
 	"net/mail"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -113,8 +115,8 @@ func readable(path string) string {
 }
 
 func triggersAge(c *Config) string {
-	if c.TriggersAge < c.ReceiptsAge {
-		return "must be at least receipts-age: outcomes are stored by trigger"
+	if c.TriggersAge > 0 && c.TriggersAge < cmp.Or(c.ReceiptsAge, 7*24*time.Hour) {
+		return "must be at least receipts-age, by default 168h: outcomes are stored by trigger"
 	}
 	return ""
 }

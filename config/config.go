@@ -85,10 +85,10 @@ type Config struct {
 	ProxyHeader    string   `setting:"proxy-header" default:"X-Forwarded-For" words:"X-Forwarded-For,Forwarded" roles:"serve,api" help:"header in which trusted proxies name the client: X-Forwarded-For or Forwarded; the other header is ignored"`
 
 	// Each retention is longer than the retries of a delivery, which end after a day: its
-	// outcomes must outlive them.
-	ReceiptsAge time.Duration `setting:"receipts-age" default:"168h" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API"`
-	TriggersAge time.Duration `setting:"triggers-age" default:"720h" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects"`
-	AuditAge    time.Duration `setting:"audit-age" default:"8760h" min:"25h" max:"87600h" help:"retention of the audit log"`
+	// outcomes must outlive them. By default, a process leaves the streams as they are.
+	ReceiptsAge time.Duration `setting:"receipts-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API; 0s for that of the existing streams, or 168h for new streams"`
+	TriggersAge time.Duration `setting:"triggers-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects; 0s for that of the existing streams, or 720h for new streams"`
+	AuditAge    time.Duration `setting:"audit-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of the audit log; 0s for that of the existing stream, or 8760h for a new stream"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for three quarters of the free space"`
 
 	Traces Traces `setting:"trace"`
@@ -117,7 +117,7 @@ type NATS struct {
 	Prefix      string `setting:"prefix" default:"gridhook" help:"first part of the names of all streams and subjects, lower case; installations that share a NATS account need different prefixes"`
 	Domain      string `setting:"domain" help:"JetStream domain; by default the domain of the server"`
 	Tags        string `setting:"placement-tags" help:"tags of the NATS servers that store the streams, comma-separated; by default any server of the cluster"`
-	Replicas    int    `setting:"replicas" default:"1" min:"1" max:"5" help:"number of replicas of each stream: 1, or 3 on a cluster"`
+	Replicas    int    `setting:"replicas" default:"0" zero:"true" min:"1" max:"5" help:"number of replicas of each stream: 1, or 3 on a cluster; 0 for that of the existing streams, or 1 for new streams"`
 	KeyPair     `whose:"this process, PEM"`
 }
 

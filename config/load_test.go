@@ -101,7 +101,7 @@ func TestLoad_EveryType(t *testing.T) {
 		"slices: 3\nrate-limit: 12.5\nmax-body: 2097152\nreceipts-age: 48h\noperator-key: 0123456789abcdef\n")
 	want := config.Config{
 		Role: config.Serve, Data: "./gridhook-data", HTTP: "127.0.0.1:8080", Admin: "127.0.0.1:8081",
-		NATS: config.NATS{Prefix: "gridhook", Replicas: 1}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
+		NATS: config.NATS{Prefix: "gridhook"}, AllowPrivate: true, OperatorKey: "0123456789abcdef",
 		LogLevel: slog.LevelDebug, LogFormat: "text",
 		Worker: config.Delivery{Slices: 3, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 90 * time.Second},
 		Curves: 1024, ProxyHeader: "X-Forwarded-For",
@@ -110,7 +110,7 @@ func TestLoad_EveryType(t *testing.T) {
 			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxUnread: 64 << 20, MaxHomes: 1_000_000, MaxEndpoints: 50, MaxSchedules: 20, MaxKeys: 100, MaxIdempotencyKeys: 10000, MaxChannels: 20, MaxSources: 200, MaxState: 1 << 30, FailureShare: 0.1, MaxWaiting: 100, MaxHistory: 16 << 30, MaxHeaders: 16 << 10,
 			HeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, RequestTimeout: 25 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		},
-		ReceiptsAge: 48 * time.Hour, TriggersAge: 720 * time.Hour, AuditAge: 8760 * time.Hour, MaxStore: 20 << 30,
+		ReceiptsAge: 48 * time.Hour, MaxStore: 20 << 30,
 		Traces: config.Traces{Sample: 1, Requests: 1},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -142,7 +142,7 @@ func TestLoad_AllErrors(t *testing.T) {
 		`concurrency (gridhook.yaml: concurrency) must be from 1 to 65536, not "0"`,
 		`rate-limit (gridhook.yaml: rate-limit) must be a single value`,
 		`max-body (gridhook.yaml: max-body) must be a size such as 1MiB, 512KiB or a number of bytes, not "1MB"`,
-		`receipts-age (flag --receipts-age) must be from 25h to 87600h, not "1h"`,
+		`receipts-age (flag --receipts-age) must be 0 or from 25h to 87600h, not "1h"`,
 	}
 	if got := mistakes(t, err); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

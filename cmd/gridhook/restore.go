@@ -77,5 +77,5 @@ func restoreTarget(c config.Config) string {
 	if c.Role == config.Serve {
 		return "the data folder " + c.Data + " (--data)"
 	}
-	return fmt.Sprintf("the NATS of --nats, %d replicas of each stream (--nats-replicas)", c.NATS.Replicas)
+	return "the NATS of --nats"
 }

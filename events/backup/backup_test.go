@@ -362,6 +362,33 @@ func TestRestore_NonEmptyTarget(t *testing.T) {
 	}
 }
 
+// A restore does not replace the streams below a process that follows them.
+func TestRestore_InUse(t *testing.T) {
+	s := server(t)
+	c := connect(t, s)
+	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
+	must(t, err)
+	b := back(t, c)
+	ctx, stop := context.WithCancel(t.Context())
+	read, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- c.StateLog().Tail(ctx, 0, func([]storage.Record) error {
+			close(read)
+			return nil
+		})
+	}()
+	<-read
+	if err := b.Restore(t.Context(), bare(t, s), options, true); !errors.Is(err, backup.ErrInUse) {
+		t.Errorf("the restore returned %v", err)
+	}
+	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", last, err)
+	}
+	stop()
+	must(t, <-ended)
+	must(t, b.Restore(t.Context(), bare(t, s), options, true))
+}
+
 // A backup with an unknown stream replaces nothing.
 func TestRestore_UnknownStream(t *testing.T) {
 	s := server(t)

@@ -12,7 +12,10 @@ import (
 // ErrExists says that Gridhook's streams already exist at the destination.
 var ErrExists = errors.New("the streams of Gridhook already exist")
 
-// Restore restores every stream. If Gridhook's streams already exist, it returns
+// ErrInUse says that a Gridhook process uses the destination.
+var ErrInUse = errors.New("a running gridhook uses this NATS: stop every process, and wait for 30 seconds after one was killed")
+
+// Restore restores every stream. It returns ErrInUse while a Gridhook process is connected. If Gridhook's streams already exist, it returns
 // ErrExists, or replaces them if replace is true.
 func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.Options, replace bool) error {
 	found, err := conn.Existing(ctx)
@@ -21,6 +24,16 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 		return err
 	case len(found) > 0 && !replace:
 		return fmt.Errorf("%w (%s): --replace deletes them first", ErrExists, strings.Join(found, ", "))
+	}
+	used, err := conn.InUse(ctx)
+	switch {
+	case err != nil:
+		return err
+	case used:
+		return ErrInUse
+	}
+	if o, err = conn.Resolve(ctx, o); err != nil {
+		return err
 	}
 	known := map[string]jetstream.Content{}
 	for _, c := range jetstream.Contents() {

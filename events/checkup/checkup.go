@@ -113,6 +113,10 @@ func account(ctx context.Context, js jetstream.JetStream) (*jetstream.AccountInf
 func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Options) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	o, err := own.Resolve(ctx, js, o)
+	if err != nil {
+		return // without an answer, the other facts say why
+	}
 	for _, want := range own.Configs(o) {
 		sentAt := time.Now()
 		s, err := js.Stream(ctx, want.Name)

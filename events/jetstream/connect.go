@@ -30,8 +30,8 @@ type Conn struct {
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
 	// forget is the retention of tombstones in STATE that may expire, erasure the retention
-	// of the marks of deleted organizations.
-	forget, erasure time.Duration
+	// of the marks of deleted organizations, and keep that of the receipts.
+	forget, erasure, keep time.Duration
 	// handles caches a jetstream.Stream by stream name.
 	handles sync.Map
 	gate    Gate
@@ -128,6 +128,9 @@ func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamIn
 	return s.CachedInfo(), nil
 }
 
+// ReceiptsAge returns the retention of the receipts.
+func (c *Conn) ReceiptsAge() time.Duration { return c.keep }
+
 // setUpWait is the timeout for setting up a stream.
 const setUpWait = 30 * time.Second
 
@@ -137,9 +140,11 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
-	c.forget, c.erasure = o.DeletionsAge, o.ErasureAge
-	if err := c.MakeStreams(ctx, o); err != nil {
+	if o, err = Resolve(ctx, c.js, o); err == nil {
+		c.forget, c.erasure, c.keep = o.DeletionsAge, o.ErasureAge, o.ReceiptsAge
+		err = c.MakeStreams(ctx, o)
+	}
+	if err != nil {
 		c.nc.Close()
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // Existing returns the names of Gridhook's streams that exist.
 func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	var found []string
-	for _, cfg := range Configs(Options{Replicas: 1, Prefix: c.prefix}) {
+	for _, cfg := range Configs(Options{Prefix: c.prefix}) {
 		_, err := c.js.Stream(ctx, cfg.Name)
 		switch {
 		case err == nil:
@@ -35,6 +35,27 @@ func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	}
 	return found, nil
 }
+
+// InUse reports whether a running Gridhook follows STATE. The server forgets the requests of a
+// killed process after up to 30 seconds.
+func (c *Conn) InUse(ctx context.Context) (bool, error) {
+	s, err := c.js.Stream(ctx, c.prefix.Name(stateStream))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, explain(err)
+	}
+	list := s.ListConsumers(ctx)
+	used := false
+	for info := range list.Info() {
+		used = used || info.NumWaiting > 0
+	}
+	return used, list.Err()
+}
+
+// Resolve fills what the options leave open; see Resolve.
+func (c *Conn) Resolve(ctx context.Context, o Options) (Options, error) { return Resolve(ctx, c.js, o) }
 
 // Remove deletes Gridhook's streams with all their messages.
 func (c *Conn) Remove(ctx context.Context, names []string) error {

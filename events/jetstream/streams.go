@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 	"golang.org/x/sync/errgroup"
@@ -28,6 +31,12 @@ const (
 
 // DeadStream is the stream of dead letters.
 const DeadStream = "GRIDHOOK_DEAD"
+
+// Retention of new streams.
+const (
+	receiptsAge = 7 * 24 * time.Hour
+	triggersAge = 30 * 24 * time.Hour
+)
 
 // Limits of the dead letters.
 const (
@@ -53,22 +62,51 @@ type Options struct {
 	// Prefix is the prefix of the streams and subjects, by default DefaultPrefix.
 	Prefix Prefix
 	// Domain is the JetStream domain, by default the server's. Tags select the servers
-	// of a cluster that store the streams, by default any.
+	// of a cluster that store the streams, by default those of the existing streams or any.
 	Domain string
 	Tags   []string
-	// Replicas of each stream: 1 for a single server, 3 on a cluster.
-	Replicas int
-	// TriggersAge and ReceiptsAge are the retention of triggers and receipts. A ledger
-	// shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge.
-	TriggersAge, ReceiptsAge time.Duration
+	// Replicas of each stream: 1 for a single server, 3 on a cluster. TriggersAge,
+	// ReceiptsAge and AuditAge are the retention of triggers, receipts and the audit log. A
+	// ledger shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge. 0 selects
+	// that of the existing streams, or the default.
+	Replicas                           int
+	TriggersAge, ReceiptsAge, AuditAge time.Duration
 	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
-	// RequestsAge, FeedbackAge and AuditAge are the retention of requests, feedback and
-	// the audit log. ErasureAge is the retention of the mark of a deleted organization,
-	// by default until everything of it has passed its retention. 0 selects the defaults.
-	DeletionsAge, RequestsAge, FeedbackAge, AuditAge, ErasureAge time.Duration
+	// RequestsAge and FeedbackAge are the retention of requests and feedback. ErasureAge is
+	// the retention of the mark of a deleted organization, by default until everything of it
+	// has passed its retention. 0 selects the defaults.
+	DeletionsAge, RequestsAge, FeedbackAge, ErasureAge time.Duration
+}
+
+// Resolve fills what the options leave open with the settings of the existing streams. So a
+// process with fewer settings than the others never removes their replicas or messages.
+func Resolve(ctx context.Context, js jetstream.JetStream, o Options) (Options, error) {
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	existing := map[string]jetstream.StreamConfig{}
+	for _, name := range []string{stateStream, receiptsStream, triggersStream, auditStream} {
+		s, err := js.Stream(ctx, o.Prefix.Name(name))
+		switch {
+		case err == nil:
+			existing[name] = s.CachedInfo().Config
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			return o, fmt.Errorf("read the settings of the stream %s: %w", o.Prefix.Name(name), explain(err))
+		}
+	}
+	o.Replicas = cmp.Or(o.Replicas, existing[stateStream].Replicas)
+	o.ReceiptsAge = cmp.Or(o.ReceiptsAge, existing[receiptsStream].MaxAge)
+	o.TriggersAge = cmp.Or(o.TriggersAge, existing[triggersStream].MaxAge)
+	o.AuditAge = cmp.Or(o.AuditAge, existing[auditStream].MaxAge)
+	if placed := existing[stateStream].Placement; len(o.Tags) == 0 && placed != nil {
+		o.Tags = placed.Tags
+	}
+	return o.withDefaults(), nil
 }
 
 func (o Options) withDefaults() Options {
+	o.Replicas = cmp.Or(o.Replicas, 1)
+	o.ReceiptsAge = cmp.Or(o.ReceiptsAge, receiptsAge)
+	o.TriggersAge = max(cmp.Or(o.TriggersAge, triggersAge), o.ReceiptsAge)
 	o.DeletionsAge = cmp.Or(o.DeletionsAge, deletionsAge)
 	o.RequestsAge = cmp.Or(o.RequestsAge, requestsAge)
 	o.FeedbackAge = cmp.Or(o.FeedbackAge, feedbackAge)
@@ -83,6 +121,7 @@ func (o Options) withDefaults() Options {
 // FEEDBACK for operators. WORK can always be derived from the record, so WORK alone does not
 // need fsync.
 func Configs(o Options) []jetstream.StreamConfig {
+	o = o.withDefaults()
 	var derived jetstream.PersistModeType
 	if o.Replicas == 1 {
 		derived = jetstream.AsyncPersistMode
@@ -125,7 +164,7 @@ func Configs(o Options) []jetstream.StreamConfig {
 			DenyDelete: true, DenyPurge: true, MaxAge: max(o.TriggersAge, o.ReceiptsAge),
 		},
 	}
-	all = append(all, sideStreams(o.withDefaults())...)
+	all = append(all, sideStreams(o)...)
 	all = append(all,
 		jetstream.StreamConfig{
 			Name: knownStream, Subjects: []string{knownPrefix + ">"},
@@ -214,8 +253,12 @@ func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
 func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
-	if is, err := c.js.Stream(ctx, cfg.Name); err == nil {
-		cfg.DenyDelete = cfg.DenyDelete || is.CachedInfo().Config.DenyDelete // it cannot be taken back
+	is, err := c.js.Stream(ctx, cfg.Name)
+	if err == nil {
+		err = c.adapt(ctx, &cfg, is.CachedInfo().Config)
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
 	}
 	if _, err := c.js.CreateOrUpdateStream(ctx, cfg); err != nil {
 		return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
@@ -223,11 +266,35 @@ func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error
 	return nil
 }
 
+// adapt prepares a stream's new settings for an update from its existing settings. Some of
+// these cannot change. A stream of derived data that would need it is deleted and made again:
+// a server refuses the fast form of persistence for a stream with replicas.
+func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, existing jetstream.StreamConfig) error {
+	if cfg.Replicas != existing.Replicas || cfg.MaxAge != existing.MaxAge {
+		c.log.Warn("settings of a stream change", "stream", cfg.Name, "replicas", cfg.Replicas, "replicas_before", existing.Replicas,
+			"retention", cfg.MaxAge.String(), "retention_before", existing.MaxAge.String())
+	}
+	cfg.DenyDelete = cfg.DenyDelete || existing.DenyDelete
+	if existing.PersistMode == jetstream.AsyncPersistMode && cfg.Replicas > 1 && cfg.PersistMode != existing.PersistMode {
+		return c.js.DeleteStream(ctx, cfg.Name)
+	}
+	cfg.PersistMode = existing.PersistMode
+	return nil
+}
+
 // explain adds advice to errors that an operator can fix.
 func explain(err error) error {
+	const noReplicas = 10074 // JSStreamReplicasNotSupportedErr of nats-server
+	var api *jetstream.APIError
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("%w: turn JetStream on in the NATS server and for this account", err)
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
+		return fmt.Errorf("%w: turn JetStream on in the NATS server, or correct nats-domain", err)
+	case errors.As(err, &api) && api.ErrorCode == noReplicas:
+		return fmt.Errorf("%w: add NATS servers to the cluster, or lower nats-replicas", err)
+	case errors.As(err, &api) && strings.Contains(api.Description, syscall.ENOSPC.Error()):
+		return fmt.Errorf("%w: free disk space and start again", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: NATS JetStream does not respond, or has no leader", err)
 	}

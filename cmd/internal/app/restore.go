@@ -124,7 +124,6 @@ func (s stores) exchange() error {
 
 func restoreInto(ctx context.Context, url string, opts []nats.Option, o Options, b *backup.Backup, replace bool) error {
 	streams := StreamOptions(o.Config)
-	streams.Replicas = max(streams.Replicas, 1)
 	conn, err := jetstream.ConnectBare(url, streams, o.Log, opts...)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -41,8 +42,9 @@ func TestCluster_Restore(t *testing.T) {
 	command(t, b.Gridhook, "restore", file, "--identity", identity, "--nats", url, "--nats-replicas", "3")
 	threeCopies(t, url)
 	r.closed.Store(false)
-	api := start(t, b, "api", url)
-	start(t, b, "worker", url)
+	api := startWith(t, b, "api", "GRIDHOOK_NATS="+url)
+	startWith(t, b, "worker", "GRIDHOOK_NATS="+url)
+	threeCopies(t, url) // a process without nats-replicas removes none
 	key, err := os.ReadFile(filepath.Join(api.Data, "operator.key"))
 	must(t, err)
 	acme = (&client.Client{BaseURL: api.Admin, Key: strings.TrimSpace(string(key))}).For("acme")
@@ -52,6 +54,36 @@ func TestCluster_Restore(t *testing.T) {
 	}
 	servers[0].Kill()
 	deliver(t, acme)
+}
+
+// TestCluster_ReplicasRaised starts a fleet with one copy of each stream, and goes on with
+// three. A process without settings of the streams changes none of them.
+func TestCluster_ReplicasRaised(t *testing.T) {
+	t.Parallel()
+	b := build(t)
+	_, url := natsCluster(t, b.NATS, composeNATS(t))
+	api := startWith(t, b, "api", "GRIDHOOK_NATS="+url, "GRIDHOOK_RECEIPTS_AGE=1000h")
+	worker := startWith(t, b, "worker", "GRIDHOOK_NATS="+url)
+	acme := furnish(t, api, receive(t).url)
+	deliver(t, acme)
+	other := start(t, b, "worker", url)
+	threeCopies(t, url)
+	deliver(t, acme)
+	other.Kill()
+	deliver(t, acme) // the other worker goes on with the new streams
+	worker.Kill()
+	startWith(t, b, "worker", "GRIDHOOK_NATS="+url)
+	threeCopies(t, url)
+	nc, err := nats.Connect(url)
+	must(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	must(t, err)
+	receipts, err := js.Stream(t.Context(), "GRIDHOOK_RECEIPTS")
+	must(t, err)
+	if kept := receipts.CachedInfo().Config.MaxAge; kept != 1000*time.Hour {
+		t.Errorf("receipts are stored for %s after the start of a process without receipts-age, want 1000h", kept)
+	}
 }
 
 // command runs a subcommand that must succeed, and returns its output.

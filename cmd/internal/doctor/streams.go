@@ -12,13 +12,13 @@ import (
 )
 
 // wanted are the streams that Gridhook creates.
-var wanted = own.Configs(own.Options{Replicas: 1})
+var wanted = own.Configs(own.Options{})
 
 // streams judges the existing streams.
 func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	const check = "streams"
 	if len(f.Streams) == 0 {
-		r.ok(check, "none: the first start creates them with nats-replicas %d", c.NATS.Replicas)
+		r.ok(check, "none: the first start creates them with nats-replicas %d", max(1, c.NATS.Replicas))
 		return
 	}
 	before := len(r.Findings)
@@ -26,7 +26,7 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 		r.stream(check, &f.Streams[i])
 	}
 	if least := replicas(f); least == 1 && servers(f) > 1 {
-		r.warn(check, "set nats-replicas: 3 on every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
+		r.warn(check, "set nats-replicas: 3 and restart every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
 	}
 	if len(r.Findings) == before {
 		r.ok(check, "%d, on disk, with %d replicas; accepted messages cannot be deleted", len(f.Streams), replicas(f))
@@ -55,7 +55,8 @@ func (r *Report) stream(check string, s *checkup.Stream) {
 	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is in memory: a restart of NATS loses it")
 	add(is.Replicas < want.Replicas, Warning, restart, "has %d replicas instead of %d", is.Replicas, want.Replicas)
 	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: the loss of either server stops it")
-	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode, Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
+	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode && is.Replicas == want.Replicas,
+		Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
 	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "allows the deletion of messages")
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
 	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest messages")

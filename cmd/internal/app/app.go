@@ -95,10 +95,12 @@ type App struct {
 
 	backingUp sync.Mutex // held during a backup
 
-	running  *errgroup.Group
-	failed   context.Context // ends when a part fails
-	stops    []stop
-	operator string
+	running *errgroup.Group
+	failed  context.Context // ends when a part fails
+	stops   []stop
+	// delivering is the number of stops before those of the worker and of the API.
+	delivering int
+	operator   string
 }
 
 // stop stops one part.
@@ -136,7 +138,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.registerMetrics, a.startGuard, a.startSources)
+	parts = append(parts, a.registerMetrics, a.startGuard, a.startSources, a.markDelivering)
 	if o.delivers() {
 		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
@@ -195,8 +197,16 @@ func (a *App) Wait(ctx context.Context) error {
 	}
 }
 
+// markDelivering marks where the admin listener stops: it shows the health and the metrics
+// until the worker has drained.
+func (a *App) markDelivering(context.Context) error {
+	a.delivering = len(a.stops)
+	return nil
+}
+
 // Stop stops the parts in reverse order. First it reports not ready and refuses new
-// requests. Then it drains the worker. It closes the files last.
+// requests of partners. Then it drains the worker and stops the admin listener. It closes
+// the files last.
 func (a *App) Stop() error {
 	a.health.enter("stopping")
 	var errs []error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,14 +22,19 @@ import (
 // listenPublic serves the partners' operations and their console.
 func (a *App) listenPublic(ctx context.Context) (err error) {
 	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), string(api.AudiencePartner), wire.Enums(), config.List(a.Limits.FrameOrigins)...)
-	a.httpAddr, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
+	var end func() error
+	a.httpAddr, end, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
+	a.onStop("the API", end)
 	return err
 }
 
 // listenAdmin serves the metrics and the health checks. If the role serves requests, it
 // also serves the operator's operations and console.
 func (a *App) listenAdmin(ctx context.Context) (err error) {
-	a.adminAddr, err = a.serve(ctx, "the admin listener", a.Admin, a.AdminTLS, a.adminHandler())
+	const name = "the admin listener"
+	var end func() error
+	a.adminAddr, end, err = a.serve(ctx, name, a.Admin, a.AdminTLS, a.adminHandler())
+	a.stops = slices.Insert(a.stops, a.delivering, stop{name, end})
 	return err
 }
 

@@ -35,15 +35,16 @@ func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http
 // shutdownTimeout is the timeout of requests in flight when a listener stops.
 const shutdownTimeout = 10 * time.Second
 
-// serve serves a handler at an address until the app stops.
-func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, err error) {
+// serve serves a handler at an address until the caller calls end.
+func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, end func() error, err error) {
+	none := func() error { return nil }
 	s, err := a.newServer(handler, pair)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", none, fmt.Errorf("%s: %w", name, err)
 	}
 	l, err := listener(ctx, address)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", none, fmt.Errorf("%s: %w", name, err)
 	}
 	stopping, stop := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context { return stopping }
@@ -55,12 +56,11 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 		}
 		return nil
 	})
-	a.onStop(name, func() error {
+	return l.Addr().String(), func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 		defer cancel()
 		return stopServer(ctx, s, a.Log)
-	})
-	return l.Addr().String(), nil
+	}, nil
 }
 
 // stopServer waits for the requests in flight until ctx ends. It then closes their

@@ -57,7 +57,7 @@ func TestStopServer_SlowRequest(t *testing.T) {
 func TestServe_StopEndsStreams(t *testing.T) {
 	var log bytes.Buffer
 	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, running: new(errgroup.Group)}
-	address, err := a.serve(t.Context(), "the API", "127.0.0.1:0", config.KeyPair{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, end, err := a.serve(t.Context(), "the API", "127.0.0.1:0", config.KeyPair{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}))
@@ -73,7 +73,7 @@ func TestServe_StopEndsStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if err := a.stops[0].run(); err != nil || log.Len() > 0 {
+	if err := end(); err != nil || log.Len() > 0 {
 		t.Errorf("the stop returned %v and logged %s", err, log.String())
 	}
 	if _, err := io.ReadAll(response.Body); err != nil {

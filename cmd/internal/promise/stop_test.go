@@ -50,19 +50,18 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// waitUnready waits until a process reports that it is not ready.
+// waitUnready waits until a process reports that it is not ready. Its metrics can still be
+// read.
 func (p *process) waitUnready() {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(patience)
 	for {
-		response, err := http.Get(p.admin + "/readyz")
-		if err != nil {
-			return
-		}
-		response.Body.Close()
-		if response.StatusCode != http.StatusOK {
+		if p.status("/readyz") == http.StatusServiceUnavailable {
+			if status := p.status("/metrics"); status != http.StatusOK {
+				p.t.Errorf("the metrics of a process that stops have status %d", status)
+			}
 			return
 		}
 		select {
@@ -71,4 +70,15 @@ func (p *process) waitUnready() {
 			p.t.Fatal("the process is still ready")
 		}
 	}
+}
+
+// status returns the status of a page of the admin listener.
+func (p *process) status(path string) int {
+	p.t.Helper()
+	response, err := http.Get(p.admin + path)
+	if err != nil {
+		p.t.Fatalf("the admin listener of a process that stops: %v", err)
+	}
+	response.Body.Close()
+	return response.StatusCode
 }

@@ -48,7 +48,15 @@ func mqttAddress(c *Config) string {
 }
 
 func operatorKey(c *Config) string {
-	if k := c.OperatorKey; k != "" && (len(k) < 16 || strings.ContainsFunc(k, func(r rune) bool { return r <= ' ' || r > '~' })) {
+	if c.OperatorKey == "" {
+		return "" // the data folder has a key
+	}
+	return CheckOperatorKey(c.OperatorKey)
+}
+
+// CheckOperatorKey returns what a valid operator key would be, "" if the key is valid.
+func CheckOperatorKey(key string) string {
+	if len(key) < 16 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "must have at least 16 characters, all of them printable ASCII without spaces"
 	}
 	return ""

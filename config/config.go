@@ -42,6 +42,8 @@ func Roles() []Role { return []Role{Serve, API, Worker} }
 // The file checks.go has the rules that tags cannot express.
 type Config struct {
 	Role Role
+	// Warnings are likely mistakes that do not keep the process from starting.
+	Warnings []string
 
 	Data        string     `setting:"data" default:"./gridhook-data" help:"folder of this process's files, created if it does not exist"`
 	HTTP        string     `setting:"http" default:"127.0.0.1:8080" roles:"serve,api" help:"address of the API for partners; port 0 selects a free port"`

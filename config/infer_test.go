@@ -22,6 +22,8 @@ func TestSettings_Roles(t *testing.T) {
 		{[]string{"--nats", "nats://h:1"}, nil, API},
 		{nil, []string{"GRIDHOOK_NATS=nats://h:1"}, API},
 		{[]string{"--config", file}, nil, API},
+		{[]string{"--nats", ""}, []string{"GRIDHOOK_NATS=nats://h:1"}, Serve},
+		{[]string{"--nats", "", "--config", file}, nil, Serve},
 	} {
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		AddFlags(flags, Roles()...)

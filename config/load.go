@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,10 +32,9 @@ type value struct {
 	source  string
 }
 
-// layer is one source of settings.
+// layer is one source of settings, with their texts by name.
 type layer struct {
-	// lookup returns the value of a setting in this layer, nil if it has no value.
-	lookup func(name string) any
+	texts  map[string]string
 	source func(name string) string
 }
 
@@ -48,7 +47,7 @@ type layer struct {
 func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	l := loader{role: role}
 	layers := l.layers(flags, environ)
-	loaded := &Loaded{Config: Config{Role: role}}
+	loaded := &Loaded{Config: Config{Role: role, Warnings: misspelled(environ)}}
 	for _, s := range Settings() {
 		v := l.find(s, layers)
 		if s.TakenBy(role) {
@@ -60,19 +59,24 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 	}
 	l.check(&loaded.Config, loaded.values)
 	if len(l.mistakes) > 0 {
-		slices.SortStableFunc(l.mistakes, func(a, b Mistake) int { return place(a.Setting) - place(b.Setting) })
+		slices.SortStableFunc(l.mistakes, func(a, b Mistake) int {
+			return cmp.Or(place(a.Setting)-place(b.Setting), strings.Compare(a.Setting, b.Setting))
+		})
 		return nil, &Error{l.mistakes}
 	}
 	return loaded, nil
 }
 
 // InferRole returns the role to use if the command line names none. The role is API if the
-// flags, the environment or the file name a NATS server, and Serve otherwise.
+// flags, the environment or the file name a NATS server, and Serve otherwise. An empty flag
+// has precedence too.
 func InferRole(flags *pflag.FlagSet, environ []string) Role {
 	l := loader{role: API}
 	for _, from := range l.layers(flags, environ) {
-		if from.lookup("nats") != nil {
+		if url, given := from.texts["nats"]; given && url != "" {
 			return API
+		} else if given {
+			break
 		}
 	}
 	return Serve
@@ -98,8 +102,8 @@ func place(name string) int {
 func (l *loader) layers(flags *pflag.FlagSet, environ []string) []layer {
 	layers := []layer{flagLayer(flags), envLayer(environ)}
 	for _, from := range layers {
-		if path := from.lookup(ConfigFlag); path != nil && path != "" {
-			return append(layers, l.fileLayer(path.(string), from.source(ConfigFlag)))
+		if path := from.texts[ConfigFlag]; path != "" {
+			return append(layers, l.fileLayer(path, from.source(ConfigFlag)))
 		}
 	}
 	return layers
@@ -107,38 +111,53 @@ func (l *loader) layers(flags *pflag.FlagSet, environ []string) []layer {
 
 // flagLayer returns the flags that the command line sets.
 func flagLayer(flags *pflag.FlagSet) layer {
-	return layer{
-		lookup: func(name string) any {
-			if f := flags.Lookup(name); f != nil && f.Changed {
-				return f.Value.String()
-			}
-			return nil
-		},
-		source: func(name string) string { return "flag --" + name },
-	}
+	texts := map[string]string{}
+	flags.Visit(func(f *pflag.Flag) { texts[f.Name] = f.Value.String() })
+	return layer{texts, func(name string) string { return "flag --" + name }}
 }
 
 // envLayer returns the environment variables that are not empty.
 func envLayer(environ []string) layer {
 	texts := map[string]string{}
+	for name, text := range variables(environ) {
+		if text != "" {
+			texts[name] = text
+		}
+	}
+	return layer{texts, EnvName}
+}
+
+// variables returns Gridhook's environment variables by the name of their flag.
+func variables(environ []string) map[string]string {
+	texts := map[string]string{}
 	for _, variable := range environ {
 		name, text, _ := strings.Cut(variable, "=")
-		texts[name] = text
+		if flag, ours := strings.CutPrefix(name, EnvName("")); ours {
+			texts[strings.ToLower(strings.ReplaceAll(flag, "_", "-"))] = text
+		}
 	}
-	return layer{
-		lookup: func(name string) any {
-			if text := texts[EnvName(name)]; text != "" {
-				return text
-			}
-			return nil
-		},
-		source: EnvName,
+	return texts
+}
+
+// misspelled returns a warning for each environment variable that is similar to a setting.
+// Kubernetes makes variables such as GRIDHOOK_NATS_PORT for its services.
+func misspelled(environ []string) (warnings []string) {
+	for name := range variables(environ) {
+		if place(name) >= 0 || name == ConfigFlag || strings.Contains(name, "-port") || strings.Contains(name, "-service-") {
+			continue
+		}
+		if hint := nearest(name); hint != "" {
+			warnings = append(warnings, "the environment variable "+EnvName(name)+" is not a setting"+hint)
+		}
 	}
+	slices.Sort(warnings)
+	return warnings
 }
 
 // fileLayer returns the keys of a YAML file.
 func (l *loader) fileLayer(path, source string) layer {
-	var keys map[string]any
+	from := layer{map[string]string{}, func(name string) string { return path + ": " + name }}
+	var keys map[string]yaml.Node
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err == nil {
 		err = yaml.Unmarshal(text, &keys)
@@ -146,34 +165,25 @@ func (l *loader) fileLayer(path, source string) layer {
 	if err != nil {
 		l.mistake(ConfigFlag, source, "must name a YAML file: %s: %s", path, strings.ReplaceAll(cause(err), "\n", " "))
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if place(key) < 0 {
+	for key, node := range keys {
+		switch at := place(key); {
+		case at < 0:
 			l.mistake(key, path, "is not a setting%s", nearest(key))
+		case node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null":
+			from.texts[key] = node.Value
+		case node.Kind != yaml.ScalarNode && Settings()[at].TakenBy(l.role):
+			l.mistake(key, from.source(key), "must be a single value")
 		}
 	}
-	return layer{
-		lookup: func(name string) any { return keys[name] },
-		source: func(name string) string { return path + ": " + name },
-	}
+	return from
 }
 
 // find returns a setting's value from the first layer that has one, or its default.
 func (l *loader) find(s Setting, layers []layer) value {
 	for _, from := range layers {
-		raw := from.lookup(s.Name)
-		if raw == nil {
-			continue
+		if text, given := from.texts[s.Name]; given {
+			return value{s, text, from.source(s.Name)}
 		}
-		v := value{s, fmt.Sprint(raw), from.source(s.Name)}
-		switch raw.(type) {
-		case string, bool, int, int64, uint64, float64:
-			return v
-		}
-		if s.TakenBy(l.role) {
-			l.mistake(s.Name, v.source, "must be a single value")
-			l.wrong = append(l.wrong, s.Name)
-		}
-		break
 	}
 	return value{s, s.Default, defaultSource}
 }

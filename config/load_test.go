@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +124,24 @@ func TestLoad_SettingsOfOtherRoles(t *testing.T) {
 	c := mustLoad(t, config.Worker, nil, []string{"GRIDHOOK_RATE_LIMIT=nonsense"}, file)
 	if c.Worker.Slices != 9 || c.HTTP != "127.0.0.1:8080" || c.Limits.RateLimit != 100 {
 		t.Errorf("a worker got slices %d, http %s, rate-limit %g", c.Worker.Slices, c.HTTP, c.Limits.RateLimit)
+	}
+}
+
+func TestLoad_TextOfFile(t *testing.T) {
+	c := mustLoad(t, config.Serve, nil, nil, "operator-key: 123456789012345678901234567890\nmax-homes: null\n")
+	if c.OperatorKey != "123456789012345678901234567890" || c.Limits.MaxHomes != 1_000_000 {
+		t.Errorf("the key is %s, max-homes %d", c.OperatorKey, c.Limits.MaxHomes)
+	}
+}
+
+func TestLoad_Misspelled(t *testing.T) {
+	c := mustLoad(t, config.Serve, nil, []string{
+		"GRIDHOOK_SLICE=4", "GRIDHOOK_SLICES=5", "GRIDHOOK_ORG=acme", "GRIDHOOK_API_KEY=k", "GRIDHOOK_API_URL=u", "GRIDHOOK_ADMIN_URL=u",
+		"GRIDHOOK_CONTEXT=c", "GRIDHOOK_NATS_PORT=tcp://10.0.0.1:4222", "GRIDHOOK_TLS_SERVICE_HOST=10.0.0.1", "GRIDHOOK_BOGUS=1",
+	}, "")
+	want := []string{"the environment variable GRIDHOOK_SLICE is not a setting: did you mean slices?"}
+	if !slices.Equal(c.Warnings, want) || c.Worker.Slices != 5 {
+		t.Errorf("got %d slices and the warnings %q, want %q", c.Worker.Slices, c.Warnings, want)
 	}
 }
 

@@ -24,11 +24,18 @@ import (
 // stops it. It writes the addresses to out and logs to standard error.
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
 	o := Options{Config: cfg, Version: version, Log: newLog(cfg, os.Stderr)}
+	for _, warning := range cfg.Warnings {
+		o.Log.Warn(warning)
+	}
 	ShareProcessors()
 	if err := LimitMemory(int64(cfg.MemoryLimit)); err != nil {
 		return err
 	}
 	a, err := Start(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		o.Log.Info("stopped during the start", "cause", sentence(err))
+		return nil
+	}
 	if err != nil {
 		return err
 	}

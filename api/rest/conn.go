@@ -60,7 +60,8 @@ func (c *conn) Read(p []byte) (int, error) {
 			c.plain = wrong.Conn
 		}
 		if !errors.Is(err, io.EOF) {
-			c.log.Warn("TLS handshake failed", "client", c.RemoteAddr(), "error", err)
+			client, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+			c.log.Warn("TLS handshake failed", "client", client, "error", err)
 		}
 	}
 	return n, err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -147,11 +148,15 @@ func ask(ctx context.Context, nc *nats.Conn, subject string, request []byte) (r 
 
 // syncTree makes a folder's files survive a power cut.
 func syncTree(folder string) error {
-	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		mode := os.O_RDWR // Windows syncs only files that are open for writing, and no folder
+		if entry != nil && entry.IsDir() {
+			mode = os.O_RDONLY
+		}
+		if err != nil || mode == os.O_RDONLY && runtime.GOOS == "windows" {
 			return err
 		}
-		f, err := os.Open(path) //nolint:gosec // in the new folder
+		f, err := os.OpenFile(path, mode, 0) //nolint:gosec // in the new folder
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
+
+	"github.com/gridhook/gridhook/config"
 )
 
 // lockData locks the data folder for this process.
@@ -32,7 +34,9 @@ func (a *App) lockData(context.Context) error {
 		return fmt.Errorf("data folder %s is in use by another gridhook%s: stop it, or set another --data", a.Data, holder(path))
 	}
 	a.onStop("the lock of the data folder", lock.Unlock)
-	return os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	// Windows lets nobody write to a locked file. The number only serves a message.
+	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	return nil
 }
 
 // holder describes the process that holds a lock file, or returns "" if unknown.
@@ -57,8 +61,9 @@ func (a *App) loadOperatorKey(context.Context) error {
 	path := filepath.Join(a.Data, OperatorKeyFile)
 	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
 	if err == nil {
-		if a.operator = strings.TrimSpace(string(b)); a.operator == "" {
-			return fmt.Errorf("%s is empty: delete it, and the next start creates a new key", path)
+		a.operator = strings.TrimSpace(string(b))
+		if wrong := config.CheckOperatorKey(a.operator); wrong != "" {
+			return fmt.Errorf("the key in %s %s: delete the file, and the next start creates a new key", path, wrong)
 		}
 		return nil
 	}

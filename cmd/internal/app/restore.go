@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -134,6 +135,9 @@ func restoreInto(ctx context.Context, url string, opts []nats.Option, o Options,
 
 // syncFolder makes renames in a folder survive a power cut.
 func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // it cannot sync a folder
+	}
 	f, err := os.Open(path) //nolint:gosec // the data folder
 	if err != nil {
 		return err

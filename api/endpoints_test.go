@@ -135,6 +135,12 @@ func TestEndpoints_SecretRotation(t *testing.T) {
 	if got := e.secrets(id); !slices.Equal(got, []string{second}) {
 		t.Errorf("after the overlap: %v", got)
 	}
+	for range 3 { // a client repeats a request without a response
+		e.ask(key, endpointsPath+id+"/rotate_secret", `{"secret":"`+own+`"}`).ok(t)
+	}
+	if got := e.secrets(id); !slices.Equal(got, []string{own, second}) {
+		t.Errorf("after a repeated rotation: %v", got)
+	}
 	for range 10 {
 		e.ask(key, endpointsPath+id+"/rotate_secret", "{}").ok(t)
 	}

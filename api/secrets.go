@@ -52,9 +52,17 @@ func checkSecret(secret string, p *rest.FieldErrors) {
 
 // newSecret sets an endpoint's new secret and returns it. For a key pair it returns an
 // empty string, because nobody else needs the private key. The previous secrets also sign
-// for storage.SecretOverlap.
+// for storage.SecretOverlap. A repeated request with the same secret changes nothing.
 func (s *server) newSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string) {
 	secret, public := choice.Secret, ""
+	same := func(old storage.SealedSecret) bool {
+		text, err := s.Vault.Open(e.OrganizationID, e.ID, old.Sealed)
+		return err == nil && text == secret
+	}
+	if len(e.Secrets) > 0 && same(e.Secrets[0]) {
+		return secret
+	}
+	e.Secrets = slices.DeleteFunc(slices.Clone(e.Secrets), same)
 	switch {
 	case choice.Signature == storage.SignatureEd25519:
 		pub, private, _ := ed25519.GenerateKey(rand.Reader) // never fails: see crypto/rand

@@ -138,6 +138,22 @@ func TestRetry_RetryAfter(t *testing.T) {
 	}
 }
 
+// A delivery that is given up because of a Retry-After says so.
+func TestRetry_RetryAfterBeyondDeadline(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("ep", patience(60))
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusServiceUnavailable })
+		w.partner.server.Handler = withHeader(w.partner, "Retry-After", "90")
+		w.worker()
+		_, list := w.settled(w.trigger(24))
+		const want = "the endpoint responded 503 Service Unavailable, and asked to wait beyond the deadline of this signal"
+		if len(list) != 1 || list[0].Outcome != events.OutcomeFailed || list[0].Reason != want {
+			t.Errorf("the deliveries are %+v, want one that failed because %s", list, want)
+		}
+	})
+}
+
 // withHeader adds a header to every response.
 func withHeader(h http.Handler, name, value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -65,7 +65,11 @@ func (w *Worker) retryLater(j *job, a attempt) result {
 	deadline := j.Trigger.Deadline(p)
 	due, ok := policy.Next(p, j.attempt, now, deadline, a.RetryAfter, w.Jitter())
 	if !ok {
-		return w.givenUp(j, deadline, a, j.attempt)
+		r := w.givenUp(j, deadline, a, j.attempt)
+		if a.RetryAfter > 0 && now.Add(min(a.RetryAfter, policy.MaxRetryAfter)).After(deadline) {
+			r.delivery.Reason += ", and asked to wait beyond the deadline of this signal"
+		}
+		return r
 	}
 	d := j.delivery(&a, j.attempt)
 	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}

@@ -272,7 +272,7 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 	if r.batch {
 		a.batchID = payload.ID
 		if a.Verdict() == policy.Delivered {
-			a.results, a.Err = webhook.ReadResults(a.Body)
+			a.results, a.Err = webhook.ReadResults(a.Body, scratch.Messages)
 		}
 	}
 	if !errors.Is(a.Err, send.ErrStopping) { // the endpoint did not fail

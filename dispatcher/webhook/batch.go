@@ -91,9 +91,10 @@ var ErrResults = errors.New("the results in the response cannot be read")
 // ReadResults returns the results in the body of a successful response to a batch, by
 // webhook-id. A body that is not an object, or an object without results, means that all
 // messages are delivered. This includes the beginning of a longer body, as of a receiver
-// that echoes the batch. An invalid object with results may have reported failures. So
-// ReadResults returns ErrResults, and no message is delivered.
-func ReadResults(body []byte) (map[string]Result, error) {
+// that echoes the batch. An invalid object with results, or a result of a message that was
+// not sent, may have reported failures. So ReadResults returns ErrResults, and no message is
+// delivered.
+func ReadResults(body []byte, sent []*Message) (map[string]Result, error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' || !bytes.Contains(body, []byte(`"results"`)) {
 		return nil, nil //nolint:nilnil // a response without results says nothing
@@ -102,12 +103,15 @@ func ReadResults(body []byte) (map[string]Result, error) {
 		Results []Result `json:"results"`
 	}
 	if err := json.Unmarshal(body, &response); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrResults, err)
+		return nil, fmt.Errorf("%w: they must be valid JSON, a list of objects with webhookId and status", ErrResults)
 	}
 	results := make(map[string]Result, len(response.Results))
 	for _, r := range response.Results {
 		if r.WebhookID == "" || r.Status < 100 || r.Status > 599 {
 			return nil, fmt.Errorf("%w: each must have a webhookId and a status from 100 to 599", ErrResults)
+		}
+		if !slices.ContainsFunc(sent, func(m *Message) bool { return m.ID == r.WebhookID }) {
+			return nil, fmt.Errorf("%w: the batch has no message with the webhookId %.40q", ErrResults, r.WebhookID)
 		}
 		results[r.WebhookID] = r
 	}

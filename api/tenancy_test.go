@@ -121,9 +121,9 @@ func (e *env) ends() [4]uint64 {
 	defer e.tasks.mu.Unlock()
 	state, err := e.bus.StateLog().Last(e.t.Context())
 	must(e.t, err)
-	triggers, receipts, err := e.bus.Ends(e.t.Context())
+	streams, err := e.bus.Streams(e.t.Context())
 	must(e.t, err)
-	return [4]uint64{state, triggers, receipts, uint64(len(e.tasks.list))}
+	return [4]uint64{state, streams.LastTrigger, streams.LastReceipt, uint64(len(e.tasks.list))}
 }
 
 var requestID = regexp.MustCompile(`req_[0-9A-Za-z]+`)

@@ -98,10 +98,9 @@ func (l laggingLog) Accept(_ context.Context, t events.Trigger) (uint64, error) 
 	return t.Sequence, nil
 }
 
-func (laggingLog) Identity(context.Context) (string, error)             { return "log", nil }
-func (laggingLog) Ends(context.Context) (uint64, uint64, error)         { return 0, 0, nil }
-func (laggingLog) NewestStored(context.Context) (uint64, uint64, error) { return 0, 0, nil }
-func (laggingLog) Now(context.Context) (time.Time, error)               { return time.Time{}, nil }
+func (laggingLog) Streams(context.Context) (events.Streams, error) {
+	return events.Streams{Identity: "log"}, nil
+}
 
 func (l laggingLog) TailTriggers(ctx context.Context, _ uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
 	t := <-l.stored

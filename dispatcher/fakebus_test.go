@@ -532,17 +532,9 @@ func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*qu
 // ledgerSource is the source that a ledger follows on the bus.
 type ledgerSource struct{ *fakeBus }
 
-func (ledgerSource) Identity(context.Context) (string, error) { return "fake", nil }
-
-func (s ledgerSource) Ends(context.Context) (triggers, receipts uint64, err error) {
-	return math.MaxUint64, math.MaxUint64, nil // no message is lost
+func (ledgerSource) Streams(context.Context) (events.Streams, error) {
+	return events.Streams{Identity: "fake", LastTrigger: math.MaxUint64, LastReceipt: math.MaxUint64, Now: time.Now()}, nil // no message is lost
 }
-
-func (s ledgerSource) NewestStored(context.Context) (triggers, receipts uint64, err error) {
-	return 0, 0, nil
-}
-
-func (ledgerSource) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 func (s ledgerSource) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
 	return tail(ctx, s.fakeBus, after, func() []events.Trigger { return s.log }, apply)

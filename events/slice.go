@@ -130,6 +130,19 @@ func (c *RetryCurve) Curve(w pricing.Window) (*signals.Curve, error) {
 	return signals.NewCurve(*curve, c.RatePlanID).WithEmissions(Emissions(c.Emissions)), nil
 }
 
+// Streams describes the streams of triggers and receipts.
+type Streams struct {
+	// Identity distinguishes them from streams recreated under the same names.
+	Identity string
+	// LastTrigger and LastReceipt are the last sequences.
+	LastTrigger, LastReceipt uint64
+	// NewestTrigger and NewestReceipt are the sequences of the newest messages that are still
+	// stored, 0 without one.
+	NewestTrigger, NewestReceipt uint64
+	// Now is the time of the server's clock.
+	Now time.Time
+}
+
 // Sequenced is a value with its sequence in the stream.
 type Sequenced[T any] struct {
 	Sequence uint64

@@ -3,7 +3,6 @@ package jetstream
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -155,52 +154,26 @@ func decodeReceipt(m jetstream.Msg) (r events.Receipt, err error) {
 	return r, err
 }
 
-// Identity identifies the streams that a ledger is folded from, by their creation times.
-func (c *Conn) Identity(ctx context.Context) (string, error) {
-	var parts []string
-	for _, name := range []string{triggersStream, receiptsStream} {
-		info, err := c.streamInfo(ctx, name)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, info.Created.UTC().Format(time.RFC3339Nano))
-	}
-	return strings.Join(parts, " "), nil
-}
-
-// Ends returns the last sequences of the triggers and of the receipts. Errors:
-// storage.ErrUnavailable.
-func (c *Conn) Ends(ctx context.Context) (triggers, receipts uint64, err error) {
-	return c.sequences(ctx, func(s jetstream.StreamState) uint64 { return s.LastSeq })
-}
-
-// NewestStored returns the sequences of the newest trigger and receipt that have not expired, 0
-// without one. Errors: storage.ErrUnavailable.
-func (c *Conn) NewestStored(ctx context.Context) (triggers, receipts uint64, err error) {
-	return c.sequences(ctx, func(s jetstream.StreamState) uint64 {
-		if s.Msgs == 0 {
-			return 0
-		}
-		return s.LastSeq
-	})
-}
-
-// Now returns the time of the server's clock. Errors: storage.ErrUnavailable.
-func (c *Conn) Now(ctx context.Context) (time.Time, error) {
-	info, err := c.streamInfo(ctx, triggersStream)
+// Streams describes the streams that a ledger is folded from. Their creation times identify
+// them. Errors: storage.ErrUnavailable.
+func (c *Conn) Streams(ctx context.Context) (events.Streams, error) {
+	triggers, err := c.streamInfo(ctx, triggersStream)
 	if err != nil {
-		return time.Time{}, err
+		return events.Streams{}, err
 	}
-	return info.TimeStamp, nil
-}
-
-func (c *Conn) sequences(ctx context.Context, of func(jetstream.StreamState) uint64) (triggers, receipts uint64, err error) {
-	for name, end := range map[string]*uint64{triggersStream: &triggers, receiptsStream: &receipts} {
-		info, err := c.streamInfo(ctx, name)
-		if err != nil {
-			return 0, 0, err
-		}
-		*end = of(info.State)
+	receipts, err := c.streamInfo(ctx, receiptsStream)
+	if err != nil {
+		return events.Streams{}, err
 	}
-	return triggers, receipts, nil
+	s := events.Streams{
+		Identity:    triggers.Created.UTC().Format(time.RFC3339Nano) + " " + receipts.Created.UTC().Format(time.RFC3339Nano),
+		LastTrigger: triggers.State.LastSeq, LastReceipt: receipts.State.LastSeq, Now: triggers.TimeStamp,
+	}
+	if triggers.State.Msgs > 0 {
+		s.NewestTrigger = s.LastTrigger
+	}
+	if receipts.State.Msgs > 0 {
+		s.NewestReceipt = s.LastReceipt
+	}
+	return s, nil
 }

@@ -440,10 +440,10 @@ func TestConnect_Twice(t *testing.T) {
 	second, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
 	must(t, err)
 	defer second.Close()
-	before, err := b.Identity(within(t))
+	before, err := b.Streams(within(t))
 	must(t, err)
-	if after, err := second.Identity(within(t)); err != nil || after != before || before == "" {
-		t.Errorf("identity was %q and is %q, %v", before, after, err)
+	if after, err := second.Streams(within(t)); err != nil || after.Identity != before.Identity || before.Identity == "" {
+		t.Errorf("the streams were %+v and are %+v, %v", before, after, err)
 	}
 	if f, err := second.NewInspector().Look(within(t), 0, 0); err != nil || f.Depth.Slices != 1 {
 		t.Errorf("second connection finds %+v, %v", f, err)
@@ -491,8 +491,8 @@ func TestConn_ServerStopped(t *testing.T) {
 	unavailable("HasReceipt")
 	_, err = b.Reached(within(t), tr, 0)
 	unavailable("Reached")
-	_, err = b.Identity(within(t))
-	unavailable("Identity")
+	_, err = b.Streams(within(t))
+	unavailable("Streams")
 	_, err = state.Append(within(t), w)
 	unavailable("Append")
 	_, err = state.AppendBatch(within(t), []storage.Write{w, w})

@@ -26,21 +26,13 @@ type source struct {
 	after    []uint64 // the requested start sequences
 }
 
-func (s *source) Identity(context.Context) (string, error) { return s.identity, nil }
-
-func (s *source) Ends(context.Context) (triggers, receipts uint64, err error) {
-	return lastOf(s.triggers), lastOf(s.receipts), nil
-}
-
-func (s *source) NewestStored(ctx context.Context) (triggers, receipts uint64, err error) {
-	return s.Ends(ctx)
-}
-
-func (s *source) Now(context.Context) (time.Time, error) {
-	if s.clock == nil {
-		return noon, nil
+func (s *source) Streams(context.Context) (events.Streams, error) {
+	now := noon
+	if s.clock != nil {
+		now = s.clock()
 	}
-	return s.clock(), nil
+	trigger, receipt := lastOf(s.triggers), lastOf(s.receipts)
+	return events.Streams{Identity: s.identity, LastTrigger: trigger, LastReceipt: receipt, NewestTrigger: trigger, NewestReceipt: receipt, Now: now}, nil
 }
 
 func lastOf[T any](list []events.Sequenced[T]) uint64 {

@@ -18,15 +18,8 @@ import (
 
 // Source provides the triggers and receipts.
 type Source interface {
-	// Identity distinguishes the streams from streams recreated under the same names.
-	Identity(ctx context.Context) (string, error)
-	// Ends returns the last sequences of the triggers and of the receipts.
-	Ends(ctx context.Context) (triggers, receipts uint64, err error)
-	// NewestStored returns the sequences of the newest trigger and receipt that are still stored, 0
-	// without one.
-	NewestStored(ctx context.Context) (triggers, receipts uint64, err error)
-	// Now returns the time of the server's clock.
-	Now(ctx context.Context) (time.Time, error)
+	// Streams describes the streams.
+	Streams(ctx context.Context) (events.Streams, error)
 	// TailTriggers and TailReceipts pass everything after a sequence to apply, in order,
 	// until ctx ends.
 	TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error
@@ -124,11 +117,11 @@ func (l *Ledger) Close() error { return l.file.Close() }
 // source has another identity. It also rebuilds the ledger if the source has lost
 // messages: new messages would reuse sequences that the ledger has already folded.
 func (l *Ledger) Follow(ctx context.Context, source Source) error {
-	identity, err := source.Identity(ctx)
+	streams, err := source.Streams(ctx)
 	if err != nil {
 		return err
 	}
-	identity += form
+	identity := streams.Identity + form
 	wiped, err := l.file.Adopt(identity)
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)
@@ -144,27 +137,16 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
-	lastTrigger, lastReceipt, err := source.Ends(ctx)
-	if err != nil {
-		return err
-	}
-	if lastTrigger < triggers || lastReceipt < receipts {
+	if streams.LastTrigger < triggers || streams.LastReceipt < receipts {
 		l.opt.Log.Error("streams have lost triggers or receipts that the ledger has, rebuilding the ledger from the rest",
-			"triggers", triggers, "triggers left", lastTrigger, "receipts", receipts, "receipts left", lastReceipt)
+			"triggers", triggers, "triggers left", streams.LastTrigger, "receipts", receipts, "receipts left", streams.LastReceipt)
 		if err := l.file.Renew(identity); err != nil {
 			return fmt.Errorf("the ledger: %w", err)
 		}
 		triggers, receipts = 0, 0
 	}
-	newestTrigger, newestReceipt, err := source.NewestStored(ctx)
-	if err != nil {
-		return err
-	}
-	oldest, err := l.oldest(ctx, source)
-	if err != nil {
-		return err
-	}
-	l.begin(triggers, receipts, newestTrigger, newestReceipt)
+	l.begin(triggers, receipts, streams.NewestTrigger, streams.NewestReceipt)
+	oldest := l.oldest(streams.Now)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return source.TailTriggers(ctx, triggers, func(batch []events.Sequenced[events.Trigger]) error {

@@ -20,22 +20,22 @@ const pruneEvery = 10 * time.Minute
 // pruneRegularly deletes expired triggers.
 func (l *Ledger) pruneRegularly(ctx context.Context, source Source) error {
 	return periodic.Run(ctx, pruneEvery, l.opt.Log, "delete expired triggers", func(ctx context.Context) error {
-		oldest, err := l.oldest(ctx, source)
+		streams, err := source.Streams(ctx)
 		if err != nil {
 			return err
 		}
-		return l.Prune(oldest)
+		return l.Prune(l.oldest(streams.Now))
 	})
 }
 
 // oldest returns the time before which triggers have expired, by the clocks of the process
 // and of the server. What a clock that was ahead has deleted would be missing for ever.
-func (l *Ledger) oldest(ctx context.Context, source Source) (time.Time, error) {
-	now, err := source.Now(ctx)
-	if local := l.opt.Now(); local.Before(now) {
-		now = local
+func (l *Ledger) oldest(server time.Time) time.Time {
+	now := l.opt.Now()
+	if server.Before(now) {
+		now = server
 	}
-	return now.Add(-l.opt.Keep), err
+	return now.Add(-l.opt.Keep)
 }
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also

@@ -162,6 +162,9 @@ func TestExamples_Accepted(t *testing.T) {
 // TestBounds_MatchDocument changes one field of an example at a time, to values inside
 // and outside the documented bounds. The API must agree with the document.
 func TestBounds_MatchDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of requests one after another: run it without -short")
+	}
 	s := newStage(t)
 	d, err := theDocument()
 	must(t, err)

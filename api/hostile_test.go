@@ -171,6 +171,9 @@ func badIDs(t *testing.T) []string {
 // one. All are refused, and the mark is in no subject, no key of the replica and no line
 // of the log.
 func TestHostile_Identifiers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of requests one after another: run it without -short")
+	}
 	s := newStage(t)
 	examples := api.RequestExamples()
 	sent := 0

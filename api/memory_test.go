@@ -56,6 +56,9 @@ func memoryServer(t *testing.T, wrap func(net.Listener) net.Listener) (e *env, a
 // TestMemory_LongWindows checks that the curves of one key's 31-day windows take the memory
 // of the cache, whatever their number.
 func TestMemory_LongWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the measurement of memory: run it without -short")
+	}
 	const windows = 400
 	e, address, key := memoryServer(t, func(l net.Listener) net.Listener { return l })
 	ask := func(n int) {

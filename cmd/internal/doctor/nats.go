@@ -161,7 +161,7 @@ func (r *Report) sync(f *checkup.Facts) {
 	case len(lazy) > 0:
 		r.problem(check, "set jetstream { sync_interval: always } on every server, and restart one after the other",
 			"an acknowledged write can be lost in a power cut: %s", strings.Join(lazy, ", "))
-	case len(f.Servers) == 0:
+	case len(told) == 0: // no server reported, or only servers without JetStream
 		r.add(check, Unknown, ask, "this connection does not show whether NATS syncs writes before it acknowledges them; by default it does not")
 	case len(silent) > 0:
 		r.add(check, Unknown, ask, "%s sync each write, but %s did not report", strings.Join(told, ", "), strings.Join(silent, ", "))

@@ -271,6 +271,7 @@ func TestNATS_Findings(t *testing.T) {
 		{"max-history", account(-1), judgeHistory, OK, "not known"},
 		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
+		{"nats sync", checkup.Facts{Servers: []checkup.Server{{}}}, (*Report).sync, Unknown, "does not show whether NATS syncs writes"},
 		{"jetstream permissions", checkup.Facts{Ack: 200 * time.Millisecond}, (*Report).trial, OK, "a write took 200ms"},
 		{"jetstream permissions", checkup.Facts{Ack: time.Second}, (*Report).trial, Warning, "a write took 1s"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false)), judgeStreams, OK, ""},

@@ -56,13 +56,22 @@ func (c *certificate) stamp() (stamps [2]fileStamp) {
 }
 
 func (c *certificate) load(stamp [2]fileStamp) error {
-	loaded, err := tls.LoadX509KeyPair(c.pair.Certificate, c.pair.Key)
+	loaded, err := LoadCertificate(c.pair)
 	c.read = stamp
 	if err != nil {
-		return fmt.Errorf("read the certificate %s with its key: %w", c.pair.Certificate, err)
+		return err
 	}
 	c.loaded = &loaded
 	return nil
+}
+
+// LoadCertificate reads a certificate with its key. It returns an error if they do not match.
+func LoadCertificate(p config.KeyPair) (tls.Certificate, error) {
+	loaded, err := tls.LoadX509KeyPair(p.Certificate, p.Key)
+	if err != nil {
+		return loaded, fmt.Errorf("read the certificate %s with its key: %w", p.Certificate, err)
+	}
+	return loaded, nil
 }
 
 // get returns the certificate for a handshake.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
@@ -31,6 +32,7 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	cfg := loaded.Config
 	r.settings(loaded)
 	r.listeners(&cfg)
+	r.certificates(&cfg, time.Now())
 	r.dataFolder(&cfg, m)
 	r.operatorKey(loaded)
 	r.masterKey(&cfg)

@@ -201,8 +201,6 @@ func (r *Report) masterKey(c *config.Config) {
 		r.ok(check, "none: a reader of NATS's files can decrypt the secrets of endpoints; see master-key-file")
 		return
 	}
-	// Kubernetes and systemd provide files that the process's group can read.
-	const ofOthers = 0o037
 	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&ofOthers != 0 {
 		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
 		return

@@ -81,6 +81,7 @@ func TestLocal_Checks(t *testing.T) {
 		{"--master-key-file " + master(0o604), "master key", Problem, "can be read by other users"},
 		{"--master-key-file " + master(0o660), "master key", Problem, "can be read by other users"},
 		{"--http :8080 --tls-cert " + file + " --tls-key " + file, "public listener", OK, "uses TLS"},
+		{"--http :8080 --tls-cert " + file + " --tls-key " + file, "tls-cert", Problem, "failed to find any PEM data"},
 		{"--data " + folder(t, 0o700), "data folder", OK, "private"},
 		{"--data " + folder(t, 0o750), "data folder", Warning, "open to other users"},
 		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},

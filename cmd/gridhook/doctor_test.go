@@ -17,8 +17,8 @@ func TestDoctor(t *testing.T) {
 		code          int
 		line, says    string
 	}{
-		{"doctor --admin 127.0.0.1:1 --data " + none, "", 0, "OK  ", ""},
-		{"doctor --admin 127.0.0.1:1 --allow-private-destinations --data " + none, "", exitWarnings, "WARNING  destinations", "no problem found, but some results are not ok"},
+		{"doctor --admin 127.0.0.1:1 --http 127.0.0.1:0 --data " + none, "", 0, "OK  ", ""},
+		{"doctor --admin 127.0.0.1:1 --http 127.0.0.1:0 --allow-private-destinations --data " + none, "", exitWarnings, "WARNING  destinations", "no problem found, but some results are not ok"},
 		{"doctor --slices none", "", exitFailure, "PROBLEM  settings", "see the lines with PROBLEM"},
 		{"doctor --admin 127.0.0.1:1", "GRIDHOOK_NATS=nats://127.0.0.1:1", exitFailure, "PROBLEM  nats", "see the lines with PROBLEM"},
 		{"doctor --role boss", "", exitUsage, "", "--role must be serve, api or worker"},
@@ -60,7 +60,7 @@ func enoughFiles(t *testing.T) {
 }
 
 func TestDoctor_JSON(t *testing.T) {
-	got := run(t, nil, "", []string{"doctor", "--json", "--admin", "127.0.0.1:1", "--data", t.TempDir() + "/none", "--allow-private-destinations"})
+	got := run(t, nil, "", []string{"doctor", "--json", "--admin", "127.0.0.1:1", "--http", "127.0.0.1:0", "--data", t.TempDir() + "/none", "--allow-private-destinations"})
 	var report doctor.Report
 	if err := json.Unmarshal([]byte(got.out), &report); err != nil {
 		t.Fatalf("%v in %s", err, got.out)

@@ -89,3 +89,12 @@ func listener(ctx context.Context, address string) (net.Listener, error) {
 	}
 	return l, err
 }
+
+// CheckAddress returns an error if a listener could not listen on an address now.
+func CheckAddress(ctx context.Context, address string) error {
+	l, err := listener(ctx, address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}

@@ -62,7 +62,7 @@ func (m machine) asked(t *testing.T, role config.Role, monitors []string, args .
 	t.Helper()
 	flags := pflag.NewFlagSet("doctor", pflag.ContinueOnError)
 	config.AddFlags(flags, config.Roles()...)
-	if err := flags.Parse(append([]string{"--admin", "127.0.0.1:1"}, args...)); err != nil {
+	if err := flags.Parse(append([]string{"--admin", "127.0.0.1:1", "--http", "127.0.0.1:0"}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	loaded, err := config.Load(role, flags, nil)

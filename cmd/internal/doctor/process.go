@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 )
 
@@ -26,19 +29,41 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	const maxBytes = 300
-	status, why, err := ask(ctx, c, "/readyz", maxBytes)
+	const maxBytes = 4 << 10
+	status, text, err := ask(ctx, c, "/readyz", maxBytes)
+	var health struct{ Status, Reason string }
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.ok(check, "not running on %s: these are the settings of a process to start", c.Admin)
+		r.addresses(ctx, c)
 	case err != nil:
 		r.add(check, Unknown, "check which process listens there", "query of the process on %s failed: %v", c.Admin, err)
+	case json.Unmarshal([]byte(text), &health) != nil || health.Status == "":
+		r.problem(check, "stop the other program, or set another admin address", "the program that listens on %s is not Gridhook", c.Admin)
 	case status != http.StatusOK:
-		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the process on %s is not ready: %s", c.Admin, why)
+		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the process on %s is not ready: %s", c.Admin, health.Reason)
 	default:
 		r.ok(check, "the process on %s is ready", c.Admin)
 		if c.Role == config.Serve { // for other roles the doctor asks NATS
 			r.askDeadLetters(ctx, c)
+		}
+	}
+}
+
+// addresses checks whether a process with these settings could listen. The process does
+// not run, so another program holds an address in use. This user may lack the permission
+// for a port that the service has.
+func (r *Report) addresses(ctx context.Context, c *config.Config) {
+	list := []struct{ setting, address string }{{"admin", c.Admin}}
+	if c.Role != config.Worker {
+		list = append(list, struct{ setting, address string }{"http", c.HTTP})
+	}
+	if c.Role == config.Serve && c.MQTT != "" {
+		list = append(list, struct{ setting, address string }{"mqtt", c.MQTT})
+	}
+	for _, a := range list {
+		if err := app.CheckAddress(ctx, a.address); err != nil && !errors.Is(err, fs.ErrPermission) {
+			r.problem("addresses", "correct "+a.setting, "%s: %v", a.setting, err)
 		}
 	}
 }

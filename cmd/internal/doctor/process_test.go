@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/config"
@@ -19,7 +20,7 @@ func TestProcess_Ready(t *testing.T) {
 		switch r.URL.Path {
 		case "/readyz":
 			w.WriteHeader(status)
-			_, _ = w.Write([]byte(`{"reason":"the store is full"}`))
+			_, _ = w.Write([]byte(`{"status":"not ready","reason":"the store is full"}`))
 		case "/metrics":
 			_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
 		default:
@@ -41,9 +42,10 @@ func TestProcess_Ready(t *testing.T) {
 // TestProcess_Unknown checks that only a refused connection means that no process
 // runs. An unexpected response is reported as unknown.
 func TestProcess_Unknown(t *testing.T) {
-	ready := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	plain, secure := httptest.NewServer(ready), httptest.NewTLSServer(ready)
+	ready := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ready"}`)) })
+	plain, secure, foreign := httptest.NewServer(ready), httptest.NewTLSServer(ready), httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
+	defer foreign.Close()
 	defer secure.Close()
 	certificate := func(der []byte) string {
 		path := filepath.Join(t.TempDir(), "cert.pem")
@@ -83,12 +85,42 @@ func TestProcess_Unknown(t *testing.T) {
 		{on(secure.Listener.Addr(), own), OK, "is ready"},
 		{on(secure.Listener.Addr(), other), Unknown, "its certificate differs from the certificate in " + other},
 		{on(plain.Listener.Addr(), own), Unknown, "query of the process on"},
+		{on(foreign.Listener.Addr(), ""), Problem, "is not Gridhook"},
 		{on(silent.Addr(), ""), Unknown, "query of the process on"},
 		{on(silent.Addr(), filepath.Join(t.TempDir(), "none")), Unknown, "no such file"},
 	} {
 		var r Report
 		r.running(t.Context(), test.config)
 		r.want(t, "process", test.want, test.says)
+	}
+}
+
+// TestProcess_Addresses checks that an address of another program is a problem only if the
+// process does not run.
+func TestProcess_Addresses(t *testing.T) {
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	running := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ready"}`)) }))
+	defer running.Close()
+	taken, stopped := held.Addr().String(), "127.0.0.1:1"
+	for _, test := range []struct {
+		config config.Config
+		says   string
+	}{
+		{config.Config{Role: config.Serve, Admin: stopped, HTTP: taken}, "http: address " + taken + " is in use: stop the other process"},
+		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0", MQTT: taken}, "mqtt: address " + taken + " is in use"},
+		{config.Config{Role: config.Worker, Admin: stopped, HTTP: taken}, ""},
+		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0"}, ""},
+		{config.Config{Role: config.API, Admin: running.Listener.Addr().String(), HTTP: taken}, ""},
+	} {
+		var r Report
+		r.running(t.Context(), &test.config)
+		if got := r.of("addresses"); test.says == "" && got != "" || !strings.Contains(got, test.says) {
+			t.Errorf("%+v: %q, want %q", test.config, got, test.says)
+		}
 	}
 }
 

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
+	"github.com/gridhook/gridhook/cmd/internal/telemetry"
 	"github.com/gridhook/gridhook/config"
 )
 
@@ -30,6 +33,15 @@ func (r *Report) settings(l *config.Loaded) {
 		if strings.HasPrefix(l.Source(secret), "flag") && (secret != "nats" || strings.Contains(c.NATS.URL, "@")) {
 			r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 		}
+	}
+	if c.Profiles {
+		r.warn("settings", "turn profiles off after the measurement", "profiles show the memory of the process to holders of an operator key, and a profile takes processor time")
+	}
+	if slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
+		r.warn("settings", "name only the addresses of your proxies", "trusted-proxies has every address: each client can name another client's address, for limits and the log")
+	}
+	if err := telemetry.Check(c.Traces.Endpoint); err != nil {
+		r.problem("settings", "correct the variable, or unset it", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if len(r.Findings) == before {
 		r.ok("settings", "%s: valid and consistent", c.Role)

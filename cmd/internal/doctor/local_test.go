@@ -67,6 +67,10 @@ func TestLocal_Checks(t *testing.T) {
 		{"", "settings", OK, ""},
 		{"--allow-private-destinations", "destinations", Warning, "a partner can reach into this network"},
 		{"--endpoint-concurrency 2000", "settings", Warning, "above concurrency 1024"},
+		{"--profiles", "settings", Warning, "turn profiles off"},
+		{"--trusted-proxies 10.0.0.0/8", "settings", OK, ""},
+		{"--trusted-proxies 10.0.0.0/8,0.0.0.0/0", "settings", Warning, "trusted-proxies has every address"},
+		{"--trusted-proxies ::/0", "settings", Warning, "trusted-proxies has every address"},
 		{"--operator-key 0123456789abcdef0", "settings", Warning, "operator-key is on the command line"},
 		{"--operator-key 0123456789abcdef0", "operator key", OK, "given by flag"},
 		{"--data " + deleted, "deletions", Warning, "bytes of deleted organizations"},
@@ -94,6 +98,19 @@ func TestLocal_Checks(t *testing.T) {
 	for _, test := range tests {
 		r := examine(t, config.Serve, nil, strings.Fields(test.args)...)
 		r.want(t, test.check, test.want, test.says)
+	}
+}
+
+// TestSettings_Telemetry checks the variables that prevent a start of serve.
+func TestSettings_Telemetry(t *testing.T) {
+	t.Setenv("OTEL_TRACES_EXPORTER", "zipkin")
+	t.Setenv("OTEL_LOGS_EXPORTER", "console")
+	r := examine(t, config.Serve, nil)
+	r.want(t, "settings", Problem, `OTEL_TRACES_EXPORTER must be otlp or none, not "zipkin"; OTEL_LOGS_EXPORTER must be otlp or none`)
+	r = examine(t, config.Serve, nil, "--trace-endpoint", "http://127.0.0.1:4318")
+	r.want(t, "settings", Problem, "OTEL_LOGS_EXPORTER")
+	if strings.Contains(r.of("settings"), "OTEL_TRACES_EXPORTER") {
+		t.Errorf("the variable has no effect beside trace-endpoint: %s", r.of("settings"))
 	}
 }
 

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -55,6 +56,20 @@ func protocolOf(signal string) (protocol, error) {
 	default:
 		return off, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL must be %s or %s, not %q", overHTTP, overGRPC, p)
 	}
+}
+
+// Check returns an error if the standard variables would make Start fail. endpoint is
+// Options.Endpoint.
+func Check(endpoint string) error {
+	var errs []error
+	for _, signal := range []string{"TRACES", "METRICS", "LOGS"} {
+		if signal == "TRACES" && endpoint != "" {
+			continue // the endpoint has precedence over the variables
+		}
+		_, err := protocolOf(signal)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // tracesPath is a collector's path for traces (OTLP 1.x, section "OTLP/HTTP Request").

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
@@ -86,10 +87,15 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		r.ok(check, "%s does not exist: the first start creates it", c.Data)
 		return
 	}
-	if err != nil || !info.IsDir() {
+	if err != nil {
 		r.problem(check, "name another folder with --data", "%s is not a usable folder: %v", c.Data, err)
 		return
 	}
+	if !info.IsDir() {
+		r.problem(check, "name another folder with --data", "%s is not a folder", c.Data)
+		return
+	}
+	before := len(r.Findings)
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		status := Warning
 		if mode&0o022 != 0 {
@@ -97,15 +103,16 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		}
 		r.add(check, status, "chmod 0700 "+c.Data, "%s is open to other users of the machine (mode %#o)", c.Data, mode)
 	}
-	if !m.writable(c.Data) {
-		r.problem(check, "run doctor as the user of the service, or chown the folder to this user", "%s cannot be written by this user", c.Data)
-		return
+	switch err := m.writable(c.Data); {
+	case errors.Is(err, syscall.EROFS):
+		r.problem(check, "mount the file system for writing, or name another folder with --data", "%s is on a file system that is mounted read-only", c.Data)
+	case err != nil:
+		r.problem(check, "run doctor as the user of the service, or chown the folder to this user", "%s cannot be written by this user: %v", c.Data, err)
 	}
 	if kind, bad := m.inMemory(c.Data); bad {
 		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", c.Data, kind)
-		return
 	}
-	if last := len(r.Findings) - 1; last < 0 || r.Findings[last].Check != check {
+	if len(r.Findings) == before {
 		r.ok(check, "%s is private and on a disk", c.Data)
 	}
 	r.disk(c, m)
@@ -126,8 +133,18 @@ func (r *Report) history(c *config.Config, store uint64) {
 	case c.Role == config.Serve:
 		r.ok(check, "lowered to %s, an eighth of the store", share.Rounded())
 	default:
-		r.warn(check, "lower max-history to "+share.String()+", or enlarge the store", "%s for each organization: %d organizations fill the store's %s", history, (store+uint64(history)-1)/uint64(history), config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
+		full := counted(int((store+uint64(history)-1)/uint64(history)), "organization fills", "organizations fill") //nolint:gosec // smaller than a disk
+		r.warn(check, "lower max-history to "+setting(share)+", or enlarge the store", "%s for each organization: %s the store's %s", history, full, config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
 	}
+}
+
+// setting returns a size for people to paste into a setting, rounded down to whole MiB.
+func setting(size config.Size) string {
+	const unit = 1 << 20
+	if size < unit {
+		return size.String()
+	}
+	return (size / unit * unit).String()
 }
 
 // compaction checks whether a restart leaves bytes of deleted organizations behind.
@@ -193,7 +210,7 @@ func (r *Report) operatorKey(l *config.Loaded) {
 		return
 	}
 	path := filepath.Join(c.Data, app.OperatorKeyFile)
-	info, err := os.Stat(path)
+	info, err := stat(path)
 	switch {
 	case err == nil && info.Mode().Perm()&0o077 != 0:
 		r.problem(check, "chmod 0600 "+path+", and replace the key: delete the file and restart", "%s can be read by other users (mode %#o)", path, info.Mode().Perm())
@@ -201,9 +218,21 @@ func (r *Report) operatorKey(l *config.Loaded) {
 		r.warn(check, "give all api processes the same GRIDHOOK_OPERATOR_KEY", "this process has its own key in %s: behind a load balancer, other processes refuse it", path)
 	case err == nil:
 		r.ok(check, "%s is readable only by its owner", path)
-	default:
+	case errors.Is(err, fs.ErrNotExist):
 		r.ok(check, "created at the first start in %s", path)
+	default:
+		r.add(check, Unknown, "run doctor as the user of the service", "%v", err)
 	}
+}
+
+// stat describes a file that this user can read.
+func stat(path string) (fs.FileInfo, error) {
+	f, err := os.Open(path) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return f.Stat()
 }
 
 // masterKey checks whether a reader of NATS's files can read secrets.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gridhook/gridhook/config"
@@ -89,7 +90,7 @@ func TestLocal_Checks(t *testing.T) {
 		{"--data " + folder(t, 0o700), "data folder", OK, "private"},
 		{"--data " + folder(t, 0o750), "data folder", Warning, "open to other users"},
 		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},
-		{"--data " + file, "data folder", Problem, "is not a usable folder"},
+		{"--data " + file, "data folder", Problem, "file is not a folder -> name another folder"},
 		{"--data " + filepath.Join(t.TempDir(), "none"), "data folder", OK, "the first start creates it"},
 		{"--data " + key(0o600), "operator key", OK, "readable only by its owner"},
 		{"--data " + key(0o644), "operator key", Problem, "can be read by other users"},
@@ -98,6 +99,33 @@ func TestLocal_Checks(t *testing.T) {
 	for _, test := range tests {
 		r := examine(t, config.Serve, nil, strings.Fields(test.args)...)
 		r.want(t, test.check, test.want, test.says)
+	}
+}
+
+// TestOperatorKey_Unreadable checks that a key that this user cannot read counts as existing.
+func TestOperatorKey_Unreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		// Root reads every file. A folder in a file cannot be read by anybody.
+		r := examine(t, config.Serve, nil, "--data", written(t, filepath.Join(t.TempDir(), "file"), nil))
+		r.want(t, "operator key", Unknown, "not a directory -> run doctor as the user of the service")
+		return
+	}
+	dir := folder(t, 0o700)
+	if err := os.Chmod(written(t, filepath.Join(dir, "operator.key"), []byte("gho_x\n")), 0); err != nil {
+		t.Fatal(err)
+	}
+	r := examine(t, config.Serve, nil, "--data", dir)
+	r.want(t, "operator key", Unknown, "permission denied -> run doctor as the user of the service")
+}
+
+// TestSettings_Places checks that the remedy of a missing setting names the setting.
+func TestSettings_Places(t *testing.T) {
+	r := examine(t, config.API, nil)
+	r.want(t, "settings", Problem, "is required by gridhook api: give --nats or GRIDHOOK_NATS -> correct nats")
+	r = examine(t, config.Serve, nil, "--receipts-age", "800h")
+	r.want(t, "settings", Problem, "triggers-age must be at least receipts-age")
+	if got := r.of("settings"); !strings.HasSuffix(got, "-> correct triggers-age") {
+		t.Errorf("the remedy of a default is %q", got)
 	}
 }
 
@@ -121,8 +149,10 @@ func TestLocal_Machine(t *testing.T) {
 		m.space = func(string) (uint64, uint64, error) { return free, size, err }
 		return m
 	}
-	volatile, few := healthy, healthy
+	volatile, few, readOnly, foreign := full(0, 100<<30, nil), healthy, full(0, 100<<30, nil), healthy
 	volatile.inMemory = func(string) (string, bool) { return "tmpfs", true }
+	readOnly.writable = func(string) error { return syscall.EROFS }
+	foreign.writable = func(string) error { return syscall.EACCES }
 	few.openFiles = func() (uint64, error) { return 1024, nil }
 	const G = 1 << 30
 	for _, test := range []struct {
@@ -141,6 +171,10 @@ func TestLocal_Machine(t *testing.T) {
 		{full(60*G, 100*G, nil), "--max-store=32GiB", "max-history", OK, "lowered to 4GiB"},
 		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
 		{volatile, "", "data folder", Problem, "is on tmpfs"},
+		{volatile, "", "disk", Problem, "0 of 100GiB are free"},
+		{readOnly, "", "data folder", Problem, "is mounted read-only -> mount the file system for writing"},
+		{readOnly, "", "disk", Problem, "0 of 100GiB are free"},
+		{foreign, "", "data folder", Problem, "cannot be written by this user: permission denied -> run doctor as the user of the service"},
 		{healthy, "", "data folder", OK, "on a disk"},
 		{healthy, "", "open files", OK, "the limit is 65536"},
 		{few, "", "open files", Warning, "the limit is 1024, but 1024 concurrent requests can need 5120"},

@@ -9,8 +9,8 @@ type machine struct {
 	// inMemory returns the name of a folder's file system if it keeps its files in
 	// memory.
 	inMemory func(folder string) (kind string, is bool)
-	// writable reports whether this user can write into a folder.
-	writable func(folder string) bool
+	// writable returns an error if this user cannot write into a folder.
+	writable func(folder string) error
 	// openFiles returns the limit of a process's open files.
 	openFiles func() (uint64, error)
 }

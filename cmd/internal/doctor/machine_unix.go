@@ -10,7 +10,7 @@ func openFiles() (uint64, error) {
 	return uint64(limit.Max), err //nolint:gosec,unconvert // its type is another on other systems
 }
 
-func writable(folder string) bool {
+func writable(folder string) error {
 	const writeAndEnter = 2 | 1 // W_OK and X_OK
-	return syscall.Access(folder, writeAndEnter) == nil
+	return syscall.Access(folder, writeAndEnter)
 }

@@ -9,10 +9,10 @@ import (
 func openFiles() (uint64, error) { return 0, errors.ErrUnsupported }
 
 // writable creates a file, because the file mode does not show permissions on Windows.
-func writable(folder string) bool {
+func writable(folder string) error {
 	f, err := os.CreateTemp(folder, "gridhook-doctor-")
 	if err != nil {
-		return false
+		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

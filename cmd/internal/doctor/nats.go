@@ -88,10 +88,10 @@ func (r *Report) encryption(c *config.Config, f *checkup.Facts) {
 func (r *Report) payload(f *checkup.Facts) {
 	const check = "nats max_payload"
 	if f.MaxPayload < minPayload {
-		r.problem(check, "set max_payload: 8MB on every server", "%s is too small: one message has the retries of many homes", config.Size(f.MaxPayload))
+		r.problem(check, "set max_payload: 8MB on every server", "%s is too small: one message has the retries of many homes", config.Size(f.MaxPayload).Rounded())
 		return
 	}
-	r.ok(check, "%s", config.Size(f.MaxPayload))
+	r.ok(check, "%s", config.Size(f.MaxPayload).Rounded())
 }
 
 func (r *Report) account(a *jetstream.AccountInfo) {
@@ -104,7 +104,7 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 	case limit == 0:
 		r.problem(check, "give the account file storage", "the account may not store files")
 	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams < needed:
-		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %d streams", a.Limits.MaxStreams)
+		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %s", counted(a.Limits.MaxStreams, "stream", "streams"))
 	default:
 		r.ok(check, "%s used, %s", config.Size(used).Rounded(), map[bool]string{true: "no limit", false: "of " + config.Size(limit).Rounded()}[limit < 0])
 	}

@@ -180,7 +180,7 @@ func TestStreams_Changed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
-	r.want(t, "streams", OK, "on disk, with 1 replicas")
+	r.want(t, "streams", OK, "on disk, with 1 replica;")
 	nc, _ := nats.Connect(s.ClientURL())
 	defer nc.Close()
 	js, _ := jetstream.New(nc)
@@ -265,7 +265,8 @@ func TestNATS_Findings(t *testing.T) {
 		{"clocks", clock(-5 * time.Second), (*Report).clocks, Warning, "n1 is -5s off"},
 		{"clocks", clock(time.Hour), (*Report).clocks, Problem, "n1 is 1h0m0s off"},
 		{"clocks", checkup.Facts{}, (*Report).clocks, Unknown, ""},
-		{"max-history", account(100 << 30), judgeHistory, Warning, "16GiB for each organization: 7 organizations fill the store's 100GiB"},
+		{"max-history", account(100 << 30), judgeHistory, Warning, "16GiB for each organization: 7 organizations fill the store's 100GiB -> lower max-history to 12800MiB, or"},
+		{"max-history", account(6372004993 * 2), judgeHistory, Warning, "16GiB for each organization: 1 organization fills the store's 11.9GiB -> lower max-history to 1519MiB, or"},
 		{"max-history", account(200 << 30), judgeHistory, OK, "at most 16GiB of the store's 200GiB"},
 		{"max-history", account(-1, 64<<30), judgeHistory, Warning, "4 organizations fill the store's 64GiB"},
 		{"max-history", account(-1), judgeHistory, OK, "not known"},
@@ -279,7 +280,7 @@ func TestNATS_Findings(t *testing.T) {
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3}, nil), judgeStreams, Problem, "allows the deletion of messages"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, Storage: jetstream.MemoryStorage}, nil), judgeStreams, Problem, "is in memory"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, PersistMode: jetstream.AsyncPersistMode}, nil), judgeStreams, Problem, "before they are on disk"},
-		{"streams", stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, peer(false)), judgeStreams, Warning, "1 replicas instead of 3"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, peer(false)), judgeStreams, Warning, "1 replica instead of 3"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, &jetstream.ClusterInfo{}), judgeStreams, Problem, "no leader"},
 	}
 	for _, test := range tests {

@@ -75,8 +75,12 @@ func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
 	const maxBytes = 4 << 20
 	_, metrics, err := ask(ctx, c, "/metrics", maxBytes)
 	line := deadLettersLine.FindStringSubmatch(metrics)
-	if err != nil || line == nil {
-		r.add("dead letters", Unknown, "check /metrics", "the process on %s does not report them: %v", c.Admin, err)
+	if err != nil {
+		r.add("dead letters", Unknown, "check /metrics", "query of the process on %s failed: %v", c.Admin, err)
+		return
+	}
+	if line == nil {
+		r.add("dead letters", Unknown, "check /metrics", "the process on %s does not report them", c.Admin)
 		return
 	}
 	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
@@ -91,7 +95,7 @@ func (r *Report) judgeDeadLetters(n uint64) {
 		r.ok(check, "none")
 		return
 	}
-	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%d messages could not be processed", n)
+	r.warn(check, "see the runbook GridhookDeadLetters of the operator's guide", "%s could not be processed", counted(int(n), "message", "messages")) //nolint:gosec // a thousand at most
 }
 
 // ask returns the admin listener's response on a path, up to maxBytes bytes. It connects

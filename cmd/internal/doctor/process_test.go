@@ -15,14 +15,16 @@ import (
 )
 
 func TestProcess_Ready(t *testing.T) {
-	status, dead := http.StatusOK, 0
+	status, dead, counted := http.StatusOK, 0, true
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/readyz":
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"status":"not ready","reason":"the store is full"}`))
 		case "/metrics":
-			_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
+			if counted {
+				_, _ = fmt.Fprintf(w, "# HELP gridhook_dead_letters x\ngridhook_dead_letters %d\n", dead)
+			}
 		default:
 			t.Errorf("unexpected request of %s", r.URL)
 		}
@@ -34,6 +36,12 @@ func TestProcess_Ready(t *testing.T) {
 	dead = 3
 	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
 	r.want(t, "dead letters", Warning, "3 messages could not be processed")
+	dead = 1
+	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
+	r.want(t, "dead letters", Warning, "1 message could not be processed")
+	counted = false
+	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
+	r.want(t, "dead letters", Unknown, "does not report them -> check /metrics")
 	status = http.StatusServiceUnavailable
 	r = examine(t, config.Serve, nil, "--admin", s.Listener.Addr().String())
 	r.want(t, "process", Problem, "the store is full")

@@ -1,6 +1,9 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Status is the severity of a finding.
 type Status string
@@ -50,4 +53,12 @@ func (r *Report) warn(check, remedy, message string, args ...any) {
 
 func (r *Report) problem(check, remedy, message string, args ...any) {
 	r.add(check, Problem, remedy, message, args...)
+}
+
+// counted returns a number with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }

@@ -29,7 +29,7 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 		r.warn(check, "set nats-replicas: 3 and restart every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
 	}
 	if len(r.Findings) == before {
-		r.ok(check, "%d, on disk, with %d replicas; accepted messages cannot be deleted", len(f.Streams), replicas(f))
+		r.ok(check, "%d, on disk, with %s; accepted messages cannot be deleted", len(f.Streams), counted(replicas(f), "replica", "replicas"))
 	}
 }
 
@@ -53,7 +53,7 @@ func (r *Report) stream(check string, s *checkup.Stream) {
 	}
 	const restart = "restart a Gridhook process: it corrects the stream"
 	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is in memory: a restart of NATS loses it")
-	add(is.Replicas < want.Replicas, Warning, restart, "has %d replicas instead of %d", is.Replicas, want.Replicas)
+	add(is.Replicas < want.Replicas, Warning, restart, "has %s instead of %d", counted(is.Replicas, "replica", "replicas"), want.Replicas)
 	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: the loss of either server stops it")
 	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode && is.Replicas == want.Replicas,
 		Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
@@ -61,7 +61,7 @@ func (r *Report) stream(check string, s *checkup.Stream) {
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld
 	add(limited && want.MaxMsgs <= 0, Problem, restart, "has a limit at which it drops the oldest messages")
 	add(is.MaxAge > 0 && (want.MaxAge == 0 || is.MaxAge < want.MaxAge), Problem, restart, "drops messages after %s", is.MaxAge)
-	add(is.MaxMsgSize > 0 && is.MaxMsgSize < minPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %d bytes", is.MaxMsgSize)
+	add(is.MaxMsgSize > 0 && is.MaxMsgSize < minPayload && (want.MaxMsgSize <= 0 || is.MaxMsgSize < want.MaxMsgSize), Problem, restart, "refuses messages above %s", config.Size(is.MaxMsgSize).Rounded())
 	if cluster := s.Is.Cluster; cluster != nil {
 		add(cluster.Leader == "", Problem, "start the servers that are down", "has no leader")
 		var behind []string

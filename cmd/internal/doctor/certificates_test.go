@@ -73,7 +73,7 @@ func TestCertificates(t *testing.T) {
 			"tls-cert": {TLS: test.files}, "admin-tls-cert": {AdminTLS: test.files}, "nats-cert": {NATS: config.NATS{KeyPair: test.files}},
 		} {
 			var r Report
-			r.certificates(&c, test.now)
+			r.certificates(&c, healthy, test.now)
 			r.want(t, check, test.want, test.says)
 		}
 	}

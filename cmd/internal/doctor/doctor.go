@@ -32,10 +32,10 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	cfg := loaded.Config
 	r.settings(loaded)
 	r.listeners(&cfg)
-	r.certificates(&cfg, time.Now())
+	r.certificates(&cfg, m, time.Now())
 	r.dataFolder(&cfg, m)
-	r.operatorKey(loaded)
-	r.masterKey(&cfg)
+	r.operatorKey(loaded, m)
+	r.masterKey(&cfg, m)
 	r.openFiles(&cfg, m)
 	r.running(ctx, &cfg)
 	if cfg.Role == config.Serve {

@@ -96,7 +96,7 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		return
 	}
 	before := len(r.Findings)
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := m.mode(info); mode&0o077 != 0 {
 		status := Warning
 		if mode&0o022 != 0 {
 			status = Problem
@@ -113,7 +113,8 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", c.Data, kind)
 	}
 	if len(r.Findings) == before {
-		r.ok(check, "%s is private and on a disk", c.Data)
+		private := map[bool]string{true: "private and ", false: ""}[m.modes]
+		r.ok(check, "%s is %son a disk", c.Data, private)
 	}
 	r.disk(c, m)
 }
@@ -133,7 +134,7 @@ func (r *Report) history(c *config.Config, store uint64) {
 	case c.Role == config.Serve:
 		r.ok(check, "lowered to %s, an eighth of the store", share.Rounded())
 	default:
-		full := counted(int((store+uint64(history)-1)/uint64(history)), "organization fills", "organizations fill") //nolint:gosec // smaller than a disk
+		full := counted(int((store+uint64(history)-1)/uint64(history)), "organization fills", "organizations fill")                                                                //nolint:gosec // smaller than a disk
 		r.warn(check, "lower max-history to "+setting(share)+", or enlarge the store", "%s for each organization: %s the store's %s", history, full, config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
 	}
 }
@@ -199,7 +200,7 @@ func used(folder string) (bytes uint64) {
 }
 
 // operatorKey checks the key's location and permissions.
-func (r *Report) operatorKey(l *config.Loaded) {
+func (r *Report) operatorKey(l *config.Loaded, m machine) {
 	const check = "operator key"
 	c := &l.Config
 	if c.Role == config.Worker {
@@ -212,10 +213,12 @@ func (r *Report) operatorKey(l *config.Loaded) {
 	path := filepath.Join(c.Data, app.OperatorKeyFile)
 	info, err := stat(path)
 	switch {
-	case err == nil && info.Mode().Perm()&0o077 != 0:
-		r.problem(check, "chmod 0600 "+path+", and replace the key: delete the file and restart", "%s can be read by other users (mode %#o)", path, info.Mode().Perm())
+	case err == nil && m.mode(info)&0o077 != 0:
+		r.problem(check, "chmod 0600 "+path+", and replace the key: delete the file and restart", "%s can be read by other users (mode %#o)", path, m.mode(info))
 	case c.Role == config.API:
 		r.warn(check, "give all api processes the same GRIDHOOK_OPERATOR_KEY", "this process has its own key in %s: behind a load balancer, other processes refuse it", path)
+	case err == nil && !m.modes:
+		r.ok(check, "in %s", path)
 	case err == nil:
 		r.ok(check, "%s is readable only by its owner", path)
 	case errors.Is(err, fs.ErrNotExist):
@@ -236,14 +239,14 @@ func stat(path string) (fs.FileInfo, error) {
 }
 
 // masterKey checks whether a reader of NATS's files can read secrets.
-func (r *Report) masterKey(c *config.Config) {
+func (r *Report) masterKey(c *config.Config, m machine) {
 	const check = "master key"
 	if c.MasterKey == "" && c.MasterKeyFile == "" {
 		r.ok(check, "none: a reader of NATS's files can decrypt the secrets of endpoints; see master-key-file")
 		return
 	}
-	if info, err := os.Stat(c.MasterKeyFile); err == nil && info.Mode().Perm()&ofOthers != 0 {
-		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, info.Mode().Perm())
+	if info, err := os.Stat(c.MasterKeyFile); err == nil && m.mode(info)&ofOthers != 0 {
+		r.problem(check, "chmod 0600 "+c.MasterKeyFile, "%s can be read by other users (mode %#o)", c.MasterKeyFile, m.mode(info))
 		return
 	}
 	r.ok(check, "the secrets of endpoints are encrypted with the operator's key")

@@ -102,6 +102,25 @@ func TestLocal_Checks(t *testing.T) {
 	}
 }
 
+// TestLocal_Windows checks that file modes are ignored where they do not show permissions.
+func TestLocal_Windows(t *testing.T) {
+	windows, dir, files := healthy, folder(t, 0o777), pair(t)
+	windows.modes = false
+	master := written(t, filepath.Join(t.TempDir(), "master.key"), []byte(strings.Repeat("A", 43)+"=\n"))
+	for _, path := range []string{written(t, filepath.Join(dir, "operator.key"), []byte("gho_x\n")), master, files.Key} {
+		if err := os.Chmod(path, 0o666); err != nil { //nolint:gosec // as Go reports on Windows
+			t.Fatal(err)
+		}
+	}
+	r := windows.asked(t, config.Serve, nil, "--data", dir, "--master-key-file", master, "--tls-cert", files.Certificate, "--tls-key", files.Key)
+	r.want(t, "data folder", OK, "is on a disk")
+	r.want(t, "operator key", OK, "in "+dir)
+	r.want(t, "master key", OK, "encrypted with the operator's key")
+	if got := r.of("tls-cert"); strings.Contains(got, "other users") {
+		t.Errorf("the key of the certificate is judged by its mode: %s", got)
+	}
+}
+
 // TestOperatorKey_Unreadable checks that a key that this user cannot read counts as existing.
 func TestOperatorKey_Unreadable(t *testing.T) {
 	if os.Getuid() == 0 {

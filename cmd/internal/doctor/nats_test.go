@@ -49,6 +49,7 @@ var healthy = machine{
 	space:     func(string) (free, size uint64, err error) { return 60 << 30, 100 << 30, nil },
 	inMemory:  func(string) (string, bool) { return "", false },
 	writable:  writable,
+	modes:     true,
 	openFiles: func() (uint64, error) { return 1 << 16, nil },
 }
 

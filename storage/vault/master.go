@@ -36,8 +36,8 @@ func ParseMasterKeys(text string) ([]MasterKey, error) {
 	return keys, nil
 }
 
-// id returns a text that identifies a master key and reveals nothing about it.
-func (m MasterKey) id() string {
+// ID returns a text that identifies a master key and reveals nothing about it.
+func (m MasterKey) ID() string {
 	return storage.Hash("gridhook master key "+string(m[:]), 8)
 }
 
@@ -58,7 +58,7 @@ func (k *DataKey) seal(clear []byte, masters []MasterKey) {
 		return
 	}
 	aead, _ := newAEAD(masters[0][:]) // the key has a valid length
-	k.MasterKey = masters[0].id()
+	k.MasterKey = masters[0].ID()
 	k.Sealed = aead.Seal(nil, nil, clear, k.associated()) //nolint:gosec // the cipher makes the nonce
 }
 
@@ -69,7 +69,7 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 	if k.MasterKey == "" {
 		return k.Sealed, nil
 	}
-	i := slices.IndexFunc(masters, func(m MasterKey) bool { return m.id() == k.MasterKey })
+	i := slices.IndexFunc(masters, func(m MasterKey) bool { return m.ID() == k.MasterKey })
 	switch {
 	case len(masters) == 0:
 		return nil, fmt.Errorf("%w with the master key %s: give it by GRIDHOOK_MASTER_KEY or --master-key-file", ErrLocked, k.MasterKey)

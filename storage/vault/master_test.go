@@ -77,7 +77,7 @@ func TestMasterKey_SealsDataKey(t *testing.T) {
 	if _, err := vault.Open(t.Context(), s, master(1)); err != nil {
 		t.Fatal(err)
 	}
-	if k := stored(t, s); len(k.Sealed) <= 32 || k.MasterKey == "" {
+	if k := stored(t, s); len(k.Sealed) <= 32 || k.MasterKey != master(1).ID() {
 		t.Errorf("the data key is %+v", k)
 	}
 }

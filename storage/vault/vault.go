@@ -56,7 +56,7 @@ func Open(ctx context.Context, s *storage.Store, masters ...MasterKey) (*Vault, 
 	if err != nil {
 		return nil, err
 	}
-	if len(masters) > 0 && key.MasterKey != masters[0].id() {
+	if len(masters) > 0 && key.MasterKey != masters[0].ID() {
 		_, err := storage.Update(ctx, s, ref, func(k *DataKey) error {
 			opened, err := k.open(masters)
 			if err == nil {

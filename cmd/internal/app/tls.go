@@ -88,7 +88,9 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// masterKeys returns the operator's master keys, or none if there are none.
+// masterKeys returns the operator's master keys, or none if there are none. It logs their
+// identifiers. The start then seals the data key with the first key, so an operator can see
+// when the other keys are not needed any more.
 func (a *App) masterKeys() ([]vault.MasterKey, error) {
 	text := a.MasterKey
 	if a.MasterKeyFile != "" {
@@ -98,5 +100,13 @@ func (a *App) masterKeys() ([]vault.MasterKey, error) {
 		}
 		text = string(b)
 	}
-	return vault.ParseMasterKeys(text)
+	keys, err := vault.ParseMasterKeys(text)
+	if err == nil && len(keys) > 0 {
+		var others []string
+		for _, k := range keys[1:] {
+			others = append(others, k.ID())
+		}
+		a.Log.Info("master key read", "key", keys[0].ID(), "others", others)
+	}
+	return keys, err
 }

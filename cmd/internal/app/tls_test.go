@@ -1,11 +1,13 @@
 package app_test
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"log/slog"
 	"math/big"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/storage/vault"
 )
 
 // issue writes a certificate for the loopback with a serial number, and its key.
@@ -144,5 +147,26 @@ func TestTLS_CertificateUnreadable(t *testing.T) {
 	_, err := app.Start(t.Context(), o)
 	if err == nil || !strings.Contains(err.Error(), p.Certificate) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestMasterKey_Logged checks that the log of a start names the key that seals the data key,
+// and the keys that a rotation leaves over.
+func TestMasterKey_Logged(t *testing.T) {
+	t.Parallel()
+	newer, older := vault.MasterKey{1}, vault.MasterKey{2}
+	var log bytes.Buffer
+	o := app.Local(t.TempDir(), slog.New(slog.NewTextHandler(&log, nil)))
+	o.MasterKey = base64.StdEncoding.EncodeToString(newer[:]) + "," + base64.StdEncoding.EncodeToString(older[:])
+	a, err := app.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	want := `msg="master key read" key=` + newer.ID() + " others=[" + older.ID() + "]"
+	if !strings.Contains(log.String(), want) {
+		t.Errorf("no line has %s in\n%s", want, log.String())
 	}
 }

@@ -32,8 +32,9 @@ const (
 // DeadStream is the stream of dead letters.
 const DeadStream = "GRIDHOOK_DEAD"
 
-// Retention of new streams.
+// Retention of new streams, and the shortest of a setting.
 const (
+	minAge      = 25 * time.Hour
 	receiptsAge = 7 * 24 * time.Hour
 	triggersAge = 30 * 24 * time.Hour
 )
@@ -93,10 +94,16 @@ func Resolve(ctx context.Context, js jetstream.JetStream, o Options) (Options, e
 			return o, fmt.Errorf("read the settings of the stream %s: %w", o.Prefix.Name(name), explain(err))
 		}
 	}
+	age := func(name string) time.Duration {
+		if age := existing[name].MaxAge; age >= minAge {
+			return age
+		}
+		return 0 // no setting of Gridhook, so the default corrects it
+	}
 	o.Replicas = cmp.Or(o.Replicas, existing[stateStream].Replicas)
-	o.ReceiptsAge = cmp.Or(o.ReceiptsAge, existing[receiptsStream].MaxAge)
-	o.TriggersAge = cmp.Or(o.TriggersAge, existing[triggersStream].MaxAge)
-	o.AuditAge = cmp.Or(o.AuditAge, existing[auditStream].MaxAge)
+	o.ReceiptsAge = cmp.Or(o.ReceiptsAge, age(receiptsStream))
+	o.TriggersAge = cmp.Or(o.TriggersAge, age(triggersStream))
+	o.AuditAge = cmp.Or(o.AuditAge, age(auditStream))
 	if placed := existing[stateStream].Placement; len(o.Tags) == 0 && placed != nil {
 		o.Tags = placed.Tags
 	}

@@ -18,7 +18,7 @@ var wanted = own.Configs(own.Options{})
 func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	const check = "streams"
 	if len(f.Streams) == 0 {
-		r.ok(check, "none: the first start creates them with nats-replicas %d", max(1, c.NATS.Replicas))
+		r.ok(check, "none: the first start creates them with %s", counted(max(c.NATS.Replicas, 1), "replica", "replicas"))
 		return
 	}
 	before := len(r.Findings)

@@ -141,9 +141,9 @@ func TestOperatorKey_Unreadable(t *testing.T) {
 func TestSettings_Places(t *testing.T) {
 	r := examine(t, config.API, nil)
 	r.want(t, "settings", Problem, "is required by gridhook api: give --nats or GRIDHOOK_NATS -> correct nats")
-	r = examine(t, config.Serve, nil, "--receipts-age", "800h")
-	r.want(t, "settings", Problem, "triggers-age must be at least receipts-age")
-	if got := r.of("settings"); !strings.HasSuffix(got, "-> correct triggers-age") {
+	r = examine(t, config.Serve, nil, "--request-timeout", "30s")
+	r.want(t, "settings", Problem, "write-timeout must be longer than request-timeout")
+	if got := r.of("settings"); !strings.HasSuffix(got, "-> correct write-timeout") {
 		t.Errorf("the remedy of a default is %q", got)
 	}
 }

@@ -93,6 +93,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	h.Solar = &bill.Solar{Array: system.Array()}
 	h.Solar.SizeKw, h.Solar.NonNetMetered = system.SizeKw, system.NonNetMetered || system.ExportValues != ""
 	h.Solar.AccPlus, h.Solar.ConnectionYear = system.AccPlus, system.ConnectionYear
+	h.Solar.AppliedFrom, h.Solar.AppliedTo = system.Applied()
 	eiaID := 0
 	if in.rate.Tariff != nil {
 		eiaID = in.rate.Tariff.Info().EIAID

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -157,6 +158,13 @@ func TestBill_Regime(t *testing.T) {
 	got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"power","annualKwh":5000}`).ok(t)
 	if caveats := got["caveats"].([]any); len(caveats) != 1 || !strings.Contains(caveats[0].(string), "exports earn nothing") {
 		t.Errorf("the caveats of a plan without an export price are %v", caveats)
+	}
+	e.load(`{"resource":"ratePlan","id":"nbt","tariff":{"eiaid":14328,"exportvalues":"PG&E NBT26","energyratestructure":[[{"rate":0.2}]]}}`)
+	for applied, want := range map[string]string{"2024-05-01": "[]", "2027-05-01": "[the export values PG&E NBT27 of the home's vintage are not available: PG&E NBT26 is used]"} {
+		e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,"applicationDate":"` + applied + `"}`)
+		if got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"nbt","annualKwh":5000}`).ok(t); fmt.Sprint(got["caveats"]) != want {
+			t.Errorf("applied %s: the caveats are %v, want %s", applied, got["caveats"], want)
+		}
 	}
 	for zipcode, want := range map[string]string{"94103": "Net Billing Tariff", "75201": "unknown", "00000": "unknown"} {
 		got := e.ask(key, "/v1/onboarding/eligibility/check", `{"zipcode":"`+zipcode+`"}`).ok(t)

@@ -140,9 +140,13 @@ func (c *card) doubt(q *quote) string {
 	if q.unsettled {
 		words = append(words, "the net-metering regime of the home is not known")
 	}
-	if c.compensation.Type == NetBilling && c.parts == nil && c.version.ExportValues != nil &&
-		c.otherYear(c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, 0)) {
-		words = append(words, "the export values belong to another year")
+	if c.compensation.Type == NetBilling && c.parts == nil && c.vintage.Values != nil {
+		if c.otherYear(c.avoidedValue(0)) {
+			words = append(words, "the export values belong to another year")
+		}
+		if c.vintageInDoubt {
+			words = append(words, c.vintage.Doubt())
+		}
 	}
 	return strings.Join(words, "; ")
 }
@@ -253,8 +257,7 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 	case c.compensation.Type == Wholesale:
 		return []Part{{PartMarket, marketName(c.pricer.in.Market), q.market.Value}}
 	case c.compensation.Type == NetBilling && c.version.ExportValues != nil:
-		v := c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
-		name := c.version.ExportValues.String()
+		v, name := c.avoidedValue(quarter), c.vintage.String()
 		parts := []Part{{PartAvoided, name + " generation", v.Generation}, {PartAvoided, name + " delivery", v.Delivery}}
 		if adder := c.adder(); adder != 0 {
 			parts = append(parts, Part{PartAvoided, "ACC Plus adder", adder})

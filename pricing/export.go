@@ -42,6 +42,10 @@ type Solar struct {
 	// unknown. ConnectionYear is the year of the system's connection.
 	AccPlus        netbilling.Segment
 	ConnectionYear int
+	// AppliedFrom and AppliedTo are the first and the last year in which the home may have
+	// applied for its interconnection; 0 if unknown. They select the vintage of the export
+	// values.
+	AppliedFrom, AppliedTo int
 }
 
 // Regime is the set of rules that a statute or an order prescribes for a home's solar.
@@ -97,7 +101,7 @@ func (v *version) exportRule(settlement CompensationType) (CompensationType, str
 	case settlement == NetMetering || settlement == "" && netMetered:
 		return NetMetering, "Net metering: an exported kWh is credited at the import price of its interval."
 	case v.ExportValues != nil:
-		return NetBilling, "Net billing: an exported kWh is paid the avoided cost of its hour (" + v.ExportValues.String() + ")."
+		return NetBilling, avoidedCost(v.ExportValues)
 	case v.pays:
 		return NetBilling, "Net billing: an exported kWh is paid at the tariff's sell rate for its interval."
 	case netMetered:
@@ -105,6 +109,11 @@ func (v *version) exportRule(settlement CompensationType) (CompensationType, str
 	default:
 		return NoExport, "The tariff gives no sell rate: an exported kWh is not paid."
 	}
+}
+
+// avoidedCost describes net billing by export values.
+func avoidedCost(values *netbilling.Values) string {
+	return "Net billing: an exported kWh is paid the avoided cost of its hour (" + values.String() + ")."
 }
 
 // compensationFor returns the compensation of a home's exports on a day.

@@ -52,12 +52,62 @@ func (c *card) weighRegimes(q *quote) {
 	}
 }
 
+// vintage returns the export values that net billing pays the home by a version of its
+// tariff: the values that the home names, or else the values of its application's year.
+func (s *Solar) vintage(v *version) netbilling.Vintage {
+	if s == nil || v.ExportValues == nil || v.ownValues {
+		return netbilling.Vintage{Values: v.ExportValues, Certain: true}
+	}
+	return v.ExportValues.Vintage(s.AppliedFrom, s.AppliedTo)
+}
+
+// VintageDoubt says why net billing may pay the home by other export values than the
+// home's bill and signal use. It is empty without doubt.
+func (in *Input) VintageDoubt() string {
+	chosen := in.Solar.vintage(in.Tariff.newest())
+	return chosen.Doubt()
+}
+
+// chooseValues selects the export values of the home's vintage.
+func (c *card) chooseValues() {
+	v := c.version
+	if c.vintage = c.pricer.in.Solar.vintage(v); v.ExportValues == nil {
+		return
+	}
+	c.avoidedWeekend = c.day.weekend || v.exportDays.contains(c.day)
+	if c.compensation.Type == NetBilling {
+		c.vintageInDoubt = !c.vintage.Certain
+		if c.vintage.Values != v.ExportValues {
+			c.compensation.Description = avoidedCost(c.vintage.Values)
+		}
+	}
+}
+
+// otherVintage is the confidence in prices that another vintage of export values would
+// change. It is the share of hours of 2026 in which the values of PG&E's NBT24 and NBT26
+// differ by at most a tenth.
+const otherVintage = 0.16
+
+// weighVintages reduces the confidence if another vintage would change the expected price
+// by more than a tenth. The values of a missing vintage may be anything.
+func (c *card) weighVintages(q *quote) {
+	if q.chance*math.Abs(q.exports) > alike*math.Abs(q.price) {
+		q.confidence = min(q.confidence, otherVintage)
+	}
+}
+
+// avoidedValue returns the avoided cost of an hour by the home's vintage.
+func (c *card) avoidedValue(quarter int) netbilling.Value {
+	return c.vintage.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
+}
+
 // avoided returns the utility's avoided cost in an hour, with the home's adder. For an
-// unpublished year it uses the nearest published year and reduces the confidence.
+// unpublished year it uses the nearest published year. It reduces the confidence in values
+// of another year or vintage.
 func (c *card) avoided(q *quote, quarter int) float64 {
-	v := c.version.ExportValues.At(c.day.date.Year, c.day.date.Month, c.avoidedWeekend, quarter/quartersAnHour)
-	if c.otherYear(v) {
-		q.confidence = min(q.confidence, unpublishedYear)
+	v := c.avoidedValue(quarter)
+	if c.vintageInDoubt || c.otherYear(v) {
+		q.confidence = min(q.confidence, otherValues)
 	}
 	return v.Total() + c.adder()
 }
@@ -72,11 +122,11 @@ func (c *card) adder() float64 {
 	if s == nil || s.AccPlus == "" {
 		return 0
 	}
-	return c.version.ExportValues.Adder(s.AccPlus, s.ConnectionYear, c.day.date.Year)
+	return c.vintage.Adder(s.AccPlus, s.ConnectionYear, c.day.date.Year)
 }
 
-// unpublishedYear is the confidence in export values taken from another year.
-const unpublishedYear = 0.7
+// otherValues is the confidence in export values taken from another year or vintage.
+const otherValues = 0.7
 
 // calendarOfExports returns the holidays that avoided costs treat as weekend. They are
 // the tariff's holidays, so that both directions have one calendar. Without such holidays

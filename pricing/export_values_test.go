@@ -64,7 +64,7 @@ func TestNetBilling_ValuesAndMetering(t *testing.T) {
 // has less confidence in it, a home without has no exports.
 func TestNetBilling_BeyondPublishedYears(t *testing.T) {
 	tariff := flat(0.4).With("exportvalues", "PG&E NBT26").Parse(t)
-	for first, solar := range map[float64]*pricing.Solar{0.7: {SizeKw: 5}, 1: nil} {
+	for first, solar := range map[float64]*pricing.Solar{0.7: {SizeKw: 5, AppliedFrom: 2026, AppliedTo: 2026}, 1: nil} {
 		c := price(t, pricing.Input{Tariff: tariff, Location: time.UTC, Solar: solar}, window("2025-12-31T23:45:00Z", "2026-01-01T00:15:00Z"))
 		if c.Confidence[0] != first || c.Confidence[1] != 1 || c.Export[0] == 0 {
 			t.Errorf("solar %v: confidence %v, export %v", solar, c.Confidence, c.Export)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -48,18 +49,20 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 
 // card holds the shared inputs of one stretch's intervals.
 type card struct {
-	pricer       *pricer
-	stretch      Stretch
-	day          localDay
-	version      *version
-	row          *[QuartersADay]uint16
-	meter        meter
-	adders       adders
-	compensation ExportCompensation
-	doubtful     bool // another regime might hold
-	confidence   float64
-	unmetered    []float64 // confidence by period, if the usage is unknown
-	market       bool      // prices of the market are needed
+	pricer         *pricer
+	stretch        Stretch
+	day            localDay
+	version        *version
+	row            *[QuartersADay]uint16
+	meter          meter
+	adders         adders
+	compensation   ExportCompensation
+	doubtful       bool // another regime might hold
+	confidence     float64
+	unmetered      []float64 // confidence by period, if the usage is unknown
+	market         bool      // prices of the market are needed
+	vintage        netbilling.Vintage
+	vintageInDoubt bool // the home may have another vintage of export values
 	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
 	base           base // of an adjustment, in the quoted interval
@@ -90,9 +93,7 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	if c.market && p.in.Market == nil {
 		return nil, p.noMarket(v, s.First)
 	}
-	if v.ExportValues != nil {
-		c.avoidedWeekend = c.day.weekend || v.exportDays.contains(c.day)
-	}
+	c.chooseValues()
 	c.confidence = min(1-v.Doubt[c.day.month], v.freshness(s.Day))
 	if v.tiered {
 		c.meter = p.in.Usage.on(c.day, v, c.compensation.Type == NetMetering)
@@ -164,6 +165,9 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 		q.price = q.chance*q.exports + (1-q.chance)*q.imports
 		if c.doubtful {
 			c.weighRegimes(q)
+		}
+		if c.vintageInDoubt {
+			c.weighVintages(q)
 		}
 	}
 	if region := c.pricer.in.Carbon; region != nil {

@@ -43,6 +43,7 @@ type version struct {
 	tiered       bool                                    // some period has more than one tier
 	compensation map[CompensationType]ExportCompensation // by the settlement of Solar
 	exportDays   Holidays                                // treated as weekend by ExportValues
+	ownValues    bool                                    // ExportValues are the home's own, of its vintage
 }
 
 // prepare computes the derived fields.

@@ -22,16 +22,24 @@ type SolarSettings struct {
 	Tilt            *float64           `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees. null means 20."`
 	Azimuth         *float64           `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"The direction of the modules, in degrees clockwise from north. null means south."`
 	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading, wiring and so on, in percent. null means 14.08."`
-	ExportValues    string             `json:"exportValues,omitempty" doc:"The hourly export values of the home's net billing, such as PG&E NBT24, by default the values of its rate plan."`
+	ExportValues    string             `json:"exportValues,omitempty" doc:"The hourly export values of the home's net billing, such as PG&E NBT24, by default the utility's values for the year of applicationDate."`
 	AccPlus         netbilling.Segment `json:"accPlus,omitempty" doc:"The segment of California's nine-year adder to the export values: GENERAL, LOW_INCOME or NEW_HOME. Requires connectionYear."`
 	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid."`
-	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime. Without it, connectionYear decides if the year has one regime."`
+	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime and the vintage of the export values. Without it, connectionYear decides if the year has one regime."`
 }
 
 // Regime returns the net-metering regime of the system at a utility, by its EIA number.
 func (s *SolarSettings) Regime(state string, eiaID int) pricing.Regime {
+	return regime.Of(state, eiaID, s.application())
+}
+
+// Applied returns the first and the last year in which the home may have applied for the
+// system's interconnection. Both are 0 if nothing is known.
+func (s *SolarSettings) Applied() (first, last int) { return s.application().Years() }
+
+func (s *SolarSettings) application() regime.Application {
 	date, _ := pricing.ParseDate(s.ApplicationDate) // the tag format has checked the date
-	return regime.Of(state, eiaID, regime.Application{Date: date, Year: s.ConnectionYear})
+	return regime.Application{Date: date, Year: s.ConnectionYear}
 }
 
 // Array returns the mounting of the modules, with defaults for unknown values.

@@ -170,21 +170,24 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 		}
 	}
 	if exports && t.Metering == NetBilling {
-		caveats = append(caveats, t.setExportPrices(curve, m)...)
+		caveats = append(caveats, t.setExportPrices(&in, curve, m)...)
 	}
 	return caveats, nil
 }
 
 // setExportPrices sets the prices of exports under net billing, if they are not the tariff's
 // sell rates.
-func (t *Terms) setExportPrices(curve *pricing.Curve, m *Meter) (caveats []string) {
+func (t *Terms) setExportPrices(in *pricing.Input, curve *pricing.Curve, m *Meter) (caveats []string) {
+	if doubt := in.VintageDoubt(); doubt != "" && curve.ExportCompensation.Type == pricing.NetBilling {
+		caveats = append(caveats, doubt)
+	}
 	if t.Tariff.PaysAvoidedCosts() || curve.ExportCompensation.Type == pricing.Wholesale {
 		t.ExportPrices = perStep(curve.Export, m)
 	}
 	if curve.ExportCompensation.Type == pricing.NoExport {
-		return []string{"exports earn nothing, because the rate plan has no export price"}
+		caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
 	}
-	return nil
+	return caveats
 }
 
 // settlement returns the metering for exports that are compensated in the given way at the

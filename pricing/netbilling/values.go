@@ -2,6 +2,7 @@ package netbilling
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,8 @@ import (
 type Values struct {
 	table form.Table
 	only  Component
+	// series identifies equal values: vintages of one calculator have the same series.
+	series int
 }
 
 // Component selects a component of a Value. The empty value selects both.
@@ -33,7 +36,9 @@ func (v *Values) Only(c Component) *Values {
 	if v == nil {
 		return nil
 	}
-	return &Values{v.table, c}
+	selected := *v
+	selected.only = c
+	return &selected
 }
 
 // Value is the payment for one exported kWh, $/kWh.
@@ -55,7 +60,11 @@ var packed []byte
 
 var all = sync.OnceValue(func() (list []*Values) {
 	for _, t := range embedded.Decode[[]form.Table]("values.bin", packed) {
-		list = append(list, &Values{table: t})
+		v := &Values{table: t, series: len(list)}
+		if i := slices.IndexFunc(list, v.sameAs); i >= 0 {
+			v.series = list[i].series
+		}
+		list = append(list, v)
 	}
 	return list
 })

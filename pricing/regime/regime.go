@@ -59,6 +59,18 @@ type Application struct {
 // Decision 22-12-056.
 const longest = 3
 
+// Years returns the first and the last year in which the home may have applied. Both are 0
+// if nothing is known.
+func (a Application) Years() (first, last int) {
+	switch {
+	case !a.Date.IsZero():
+		return a.Date.Year, a.Date.Year
+	case a.Year != 0:
+		return a.Year - longest, a.Year
+	}
+	return 0, 0
+}
+
 // Of returns the regime of a utility's home. If only the year of the connection is known,
 // Of considers every possible day of application. It returns a regime if all these days
 // agree, and otherwise pricing.UnknownRegime.

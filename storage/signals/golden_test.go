@@ -18,7 +18,8 @@ import (
 func TestSignal_GoldenBytes(t *testing.T) {
 	s := newStore()
 	p := &storage.RatePlan{ID: "plan", Tariff: catalog.Plans()[0].URDB, Base: org}
-	storagetest.Put(t, s, p, home("home_1", "plan", inChicago), &storage.Solar{HomeID: "home_1", SizeKw: 8, NonNetMetered: true, Base: org})
+	solar := storage.SolarSettings{ApplicationDate: "2026-05-01"} // the vintage of the plan's export values
+	storagetest.Put(t, s, p, home("home_1", "plan", inChicago), &storage.Solar{HomeID: "home_1", SizeKw: 8, NonNetMetered: true, SolarSettings: solar, Base: org})
 	got := signal(t, signals.NewPricer(10), s, "home_1")
 	at := time.Date(2026, time.July, 1, 10, 7, 33, 0, time.UTC)
 	for name, encoded := range map[string][]byte{"signal.json": got.Append(nil, at), "event.json": got.AppendOpenADR(nil, at)} {

@@ -473,7 +473,7 @@ func TestSignal_Regime(t *testing.T) {
 		words    string
 	}{
 		{storage.SolarSettings{ApplicationDate: "2020-05-01"}, pricing.NetMetering, "NEM 2.0"},
-		{storage.SolarSettings{ApplicationDate: "2024-05-01"}, pricing.NetBilling, "Net Billing Tariff"},
+		{storage.SolarSettings{ApplicationDate: "2024-05-01"}, pricing.NetBilling, "PG&E NBT24). The home's regime is Net Billing Tariff"},
 		{storage.SolarSettings{ConnectionYear: 2021}, pricing.NetMetering, "NEM 2.0"},
 		{storage.SolarSettings{ConnectionYear: 2024}, pricing.NetMetering, "unknown"},
 		{storage.SolarSettings{ApplicationDate: "2024-05-01", ExportValues: "PG&E NBT23"}, pricing.NetBilling, "NBT23"},

@@ -38,6 +38,7 @@ func (r *Reader) addParts(p *plan, org string) error {
 		p.parts = append(p.parts, planPart{PlanPart: named, plan: of})
 		p.newest = max(p.newest, of.newest)
 		p.tiered = p.tiered || of.tiered
+		p.avoidedCosts = p.avoidedCosts || of.avoidedCosts
 		stored := uint64(0)
 		if of.series != nil {
 			stored = of.series.stored

@@ -24,6 +24,7 @@ type tariff struct {
 	*pricing.Tariff                    // nil for a composed plan
 	composedOf      []pricing.PlanPart // nil for a plan with a tariff
 	tiered          bool               // the price depends on the home's use of energy
+	avoidedCosts    bool               // net billing pays avoided costs, by the home's vintage
 	eiaID           int                // number of the utility; 0 if not given
 	// node is the source of the prices that the tariff passes through. passes says
 	// whether there is such a source.
@@ -32,7 +33,7 @@ type tariff struct {
 }
 
 func newTariff(t *pricing.Tariff) *tariff {
-	made := &tariff{Tariff: t, tiered: t.Tiered(), eiaID: t.Info().EIAID}
+	made := &tariff{Tariff: t, tiered: t.Tiered(), avoidedCosts: t.PaysAvoidedCosts(), eiaID: t.Info().EIAID}
 	for _, version := range t.Versions() {
 		if node, ok := version.Market(); ok {
 			made.node, made.passes = node, true // the newest version takes precedence

@@ -69,6 +69,8 @@ type curveKey struct {
 	regime        pricing.Regime
 	accPlus       netbilling.Segment
 	connected     int       // year, if accPlus is set
+	appliedFrom   int       // year, if the plan pays avoided costs
+	appliedTo     int       // likewise
 	exports       bool      // whether chance is set
 	chance        chanceKey // without exports it has the measured load alone
 	usage         pricing.Usage
@@ -201,6 +203,9 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	if !s.key.nonNetMetered {
 		s.key.regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
 	}
+	if s.plan.avoidedCosts && solar.ExportValues == "" {
+		s.key.appliedFrom, s.key.appliedTo = solar.Applied()
+	}
 	if solar.AccPlus != "" {
 		s.key.accPlus, s.key.connected = solar.AccPlus, solar.ConnectionYear
 	}
@@ -263,7 +268,10 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 		return in, err
 	}
 	if k.solar {
-		in.Solar = &pricing.Solar{NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected}
+		in.Solar = &pricing.Solar{
+			NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected,
+			AppliedFrom: k.appliedFrom, AppliedTo: k.appliedTo,
+		}
 	}
 	if k.exports {
 		in.ExportChance, err = r.pricer.chance(k.chance, s.measured)

@@ -146,12 +146,16 @@ func TestBill_Regime(t *testing.T) {
 		{`"applicationDate":"2024-05-01"`, `{"metering":"FEED_IN"}`, "Net Billing Tariff", "FEED_IN"},
 		{`"applicationDate":"2020-05-01","isNonNetMetered":true`, `{}`, "NEM 2.0", "NET_BILLING"},
 		{`"connectionYear":2021`, `{}`, "NEM 2.0", "NET_METERING"},
+		{`"connectionYear":2018`, `{}`, "NEM 1.0 or NEM 2.0", "NET_METERING"},
 		{`"connectionYear":2024`, `{}`, "unknown", "NET_METERING"},
 	} {
 		e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,` + tt.solar + `}`)
 		got := e.ask(key, "/v1/homes/sf/bill", tt.body).ok(t)
 		if name := got["regime"].(map[string]any)["name"]; name != tt.regime || got["metering"] != tt.metering {
 			t.Errorf("%s %s: %v by %v, want %s by %s", tt.solar, tt.body, name, got["metering"], tt.regime, tt.metering)
+		}
+		if doubted := strings.Contains(fmt.Sprint(got["caveats"]), "only the first credits"); doubted != strings.Contains(tt.regime, " or ") {
+			t.Errorf("%s: the caveats are %v", tt.solar, got["caveats"])
 		}
 	}
 	e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,"applicationDate":"2024-05-01"}`)

@@ -121,3 +121,24 @@ func TestRegime_SettlesExports(t *testing.T) {
 		})
 	}
 }
+
+// A home under either of two net-metering regimes has the lower credit. The confidence is
+// lower where the difference changes the price.
+func TestRegime_MayCreditAll(t *testing.T) {
+	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
+	regime := pricing.Regime{Name: "NEM 1 or NEM 2", Metering: pricing.NetMetering, Source: "Order 1 or Order 2", MayCreditAll: true}
+	for charges, noon := range map[float64]float64{0.01: 1, 0.06: 0.5} {
+		in := pricing.Input{
+			Tariff: selling("", nil, nil).With("nonbypassable", charges).Parse(t), Location: phoenix, Solar: &pricing.Solar{SizeKw: 6, Regime: regime}, ExportChance: chance,
+		}
+		w := localDay(phoenix, 2026, time.April, 15)
+		c := price(t, in, w)
+		if !sameRate(c.Export[47], 0.30134-charges) || c.Confidence[47] != noon || c.Confidence[0] != 1 || !strings.Contains(c.ExportCompensation.Description, "NEM 1 or NEM 2 (Order 1 or Order 2). Only the first") {
+			t.Errorf("charges of %v: export %v with confidence %v (%v at midnight), %q", charges, c.Export[47], c.Confidence[47], c.Confidence[0], c.ExportCompensation.Description)
+		}
+		reasons, err := pricing.Explain(in, w)
+		if err != nil || strings.Contains(reasons[47].Doubt, "NEM 1 or NEM 2") != (noon < 1) {
+			t.Errorf("charges of %v: %q, %v", charges, reasons[47].Doubt, err)
+		}
+	}
+}

@@ -140,6 +140,9 @@ func (c *card) doubt(q *quote) string {
 	if q.unsettled {
 		words = append(words, "the net-metering regime of the home is not known")
 	}
+	if q.mayCreditAll {
+		words = append(words, c.pricer.in.Solar.Regime.CreditDoubt())
+	}
 	if c.compensation.Type == NetBilling && c.parts == nil && c.vintage.Values != nil {
 		if c.otherYear(c.avoidedValue(0)) {
 			words = append(words, "the export values belong to another year")
@@ -245,7 +248,7 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 		if q.rebate != 0 {
 			parts = append(parts, Part{PartKept, "rebates", -q.rebate})
 		}
-		if kept := c.adders.uncredited * (1 + c.adders.tax); kept != 0 {
+		if kept := c.uncredited(); kept != 0 {
 			parts = append(parts, Part{PartKept, "charges on every kWh drawn", -kept})
 		}
 		if kept := c.adders.tax * (c.base.imports - c.base.exports); kept != 0 {

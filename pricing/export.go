@@ -59,6 +59,9 @@ type Regime struct {
 	// CreditsAll marks net metering that credits the whole import price, with the charges
 	// that a tariff excludes from the credit.
 	CreditsAll bool `json:"-"`
+	// MayCreditAll marks two possible regimes, of which only one credits the whole price.
+	// CreditsAll is then false.
+	MayCreditAll bool `json:"-"`
 	// Ends is the last day on which the regime surely holds for the home; zero means no
 	// known end.
 	Ends Date `json:"-"`
@@ -73,6 +76,15 @@ func (r Regime) On(day Date) Regime {
 		return UnknownRegime()
 	}
 	return r
+}
+
+// CreditDoubt says that two regimes are possible and what differs. It is empty without
+// doubt.
+func (r Regime) CreditDoubt() string {
+	if !r.MayCreditAll {
+		return ""
+	}
+	return "the home's regime is " + r.Name + ": only the first credits the charges on every kWh drawn, and the second is assumed"
 }
 
 // settlement returns the compensation that facts about the home prescribe on a day. It is
@@ -150,6 +162,9 @@ func (c *card) described() ExportCompensation {
 	switch regime := solar.Regime.On(c.day.date); {
 	case regime.Metering != "":
 		compensation.Description += fmt.Sprintf(" The home's regime is %s (%s).", regime.Name, regime.Source)
+		if regime.MayCreditAll {
+			compensation.Description += " Only the first credits the charges on every kWh drawn, and the second is assumed."
+		}
 	case regime.Source != "":
 		compensation.Description += fmt.Sprintf(" The home's regime is %s (%s), which is neither net metering nor net billing.", regime.Name, regime.Source)
 	default:

@@ -30,7 +30,7 @@ func (c *card) credit(q *quote, imports float64) float64 {
 		}
 		return sum
 	}
-	return imports - q.rebate - c.adders.uncredited*(1+c.adders.tax) - c.adders.tax*(c.base.imports-c.base.credit)
+	return imports - q.rebate - c.uncredited() - c.adders.tax*(c.base.imports-c.base.credit)
 }
 
 // otherRegime is the confidence in prices that another regime would change. It is the share
@@ -50,6 +50,34 @@ func (c *card) weighRegimes(q *quote) {
 		q.unsettled = true
 		q.confidence = min(q.confidence, otherRegime)
 	}
+}
+
+// eitherRegime is the confidence in prices that differ between two possible regimes, as no
+// source says how many homes are in either of them.
+const eitherRegime = 0.5
+
+// weighCredits reduces the confidence if the home may be in a regime that also credits the
+// uncredited charges, and they change the expected price by more than a tenth.
+func (c *card) weighCredits(q *quote) {
+	if c.compensation.Type != NetMetering || !c.pricer.in.Solar.Regime.On(c.day.date).MayCreditAll {
+		return
+	}
+	if q.chance*math.Abs(c.uncredited()) > alike*math.Abs(q.price) {
+		q.mayCreditAll = true
+		q.confidence = min(q.confidence, eitherRegime)
+	}
+}
+
+// uncredited returns the charges, $/kWh, that net metering does not credit.
+func (c *card) uncredited() float64 {
+	if c.parts == nil {
+		return c.adders.uncredited * (1 + c.adders.tax)
+	}
+	sum := 0.0
+	for _, part := range c.parts {
+		sum += part.uncredited()
+	}
+	return sum
 }
 
 // vintage returns the export values that net billing pays the home by a version of its

@@ -116,6 +116,7 @@ type quote struct {
 	carbon       float64 // cost of the marginal emissions
 	varies       bool    // the emissions of single hours change the price by more than a tenth
 	unsettled    bool    // another net-metering regime would change the price by more than a tenth
+	mayCreditAll bool    // a possible net-metering regime also credits the uncredited charges
 
 	imports, exports, price, confidence float64 // as in the curve
 }
@@ -166,6 +167,7 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 		if c.doubtful {
 			c.weighRegimes(q)
 		}
+		c.weighCredits(q)
 		if c.vintageInDoubt {
 			c.weighVintages(q)
 		}

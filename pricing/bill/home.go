@@ -63,6 +63,9 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	}
 	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
 		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
+		if doubt := b.Regime.CreditDoubt(); doubt != "" && b.Metering == NetMetering {
+			b.caveat(doubt)
+		}
 	}
 	return b, nil
 }

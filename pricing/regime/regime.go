@@ -73,7 +73,8 @@ func (a Application) Years() (first, last int) {
 
 // Of returns the regime of a utility's home. If only the year of the connection is known,
 // Of considers every possible day of application. It returns a regime if all these days
-// agree, and otherwise pricing.UnknownRegime.
+// agree, or a combined regime if two consecutive regimes settle exports in the same way.
+// Otherwise it returns pricing.UnknownRegime.
 func Of(state string, eiaID int, a Application) pricing.Regime {
 	first, last := a.Date, a.Date
 	if first.IsZero() && a.Year != 0 {
@@ -82,13 +83,43 @@ func Of(state string, eiaID int, a Application) pricing.Regime {
 	if first.IsZero() {
 		return pricing.UnknownRegime()
 	}
-	for i := range rules {
-		r := &rules[i]
-		if r.state == state && slices.Contains(r.utilities, eiaID) && r.holds(first) && r.holds(last) {
-			return r.regimeOf(a)
-		}
+	earlier, later := ruleOn(state, eiaID, first), ruleOn(state, eiaID, last)
+	switch {
+	case earlier == nil || later == nil:
+		return pricing.UnknownRegime()
+	case earlier == later:
+		return later.regimeOf(a)
+	case later.follows(earlier) && later.regime.Metering != "" && later.regime.Metering == earlier.regime.Metering:
+		return later.or(earlier).regimeOf(a)
 	}
 	return pricing.UnknownRegime()
+}
+
+// ruleOn returns the rule for applications of a day, or nil.
+func ruleOn(state string, eiaID int, day pricing.Date) *rule {
+	for i := range rules {
+		if r := &rules[i]; r.state == state && slices.Contains(r.utilities, eiaID) && r.holds(day) {
+			return r
+		}
+	}
+	return nil
+}
+
+// follows reports whether a rule begins on the day after an earlier rule.
+func (r *rule) follows(earlier *rule) bool {
+	last, err := time.Parse(time.DateOnly, earlier.to)
+	return err == nil && r.from == last.AddDate(0, 0, 1).Format(time.DateOnly)
+}
+
+// or returns a rule for a home under either of two rules. It credits the whole import price
+// only if both rules do, so that exports are not overestimated.
+func (r *rule) or(earlier *rule) *rule {
+	either := *r
+	either.regime.Name = earlier.regime.Name + " or " + r.regime.Name
+	either.regime.Source = earlier.regime.Source + " or " + r.regime.Source
+	either.regime.CreditsAll = earlier.regime.CreditsAll && r.regime.CreditsAll
+	either.regime.MayCreditAll = earlier.regime.CreditsAll != r.regime.CreditsAll
+	return &either
 }
 
 func (r *rule) holds(on pricing.Date) bool {

@@ -35,8 +35,13 @@ func TestOf_ApplicationDates(t *testing.T) {
 		{"CA", pge, "2023-04-14", 2025, "NEM 2.0"},
 		{"CA", pge, "2023-04-15", 0, "Net Billing Tariff"},
 		{"CA", pge, "", 2015, "NEM 1.0"},
-		{"CA", pge, "", 2018, "unknown"},
+		{"CA", pge, "", 2016, "NEM 1.0 or NEM 2.0"},
+		{"CA", pge, "", 2017, "NEM 1.0 or NEM 2.0"},
+		{"CA", sce, "", 2019, "NEM 1.0 or NEM 2.0"},
+		{"CA", sce, "", 2020, "NEM 1.0 or NEM 2.0"},
+		{"CA", pge, "", 2020, "NEM 2.0"},
 		{"CA", pge, "", 2021, "NEM 2.0"},
+		{"CA", pge, "", 2023, "unknown"},
 		{"CA", pge, "", 2024, "unknown"}, // it may have been applied for in 2022
 		{"CA", pge, "", 2027, "Net Billing Tariff"},
 		{"CA", pge, "2003-05-01", 2004, "unknown"}, // its 20 years are over
@@ -45,6 +50,9 @@ func TestOf_ApplicationDates(t *testing.T) {
 		{"AZ", aps, "2017-09-01", 0, "Resource Comparison Proxy"},
 		{"CA", aps, "2017-09-01", 0, "unknown"},
 		{"UT", 14354, "2019-01-01", 0, "unknown"},
+		{"UT", 14354, "", 2020, "unknown"},
+		{"AZ", aps, "", 2018, "unknown"},
+		{"IL", comed, "", 2026, "unknown"},
 		{"OR", 14354, "2021-01-01", 0, "unknown"},
 		{"IL", comed, "2024-12-31", 0, "Net metering"},
 		{"IL", comed, "2025-01-01", 0, "Net metering of supply alone"},
@@ -57,6 +65,9 @@ func TestOf_ApplicationDates(t *testing.T) {
 		}
 		if got.CreditsAll != (tt.want == "NEM 1.0") {
 			t.Errorf("%s credits the whole price: %v", got.Name, got.CreditsAll)
+		}
+		if got.MayCreditAll != (tt.want == "NEM 1.0 or NEM 2.0") {
+			t.Errorf("%s may credit the whole price: %v", got.Name, got.MayCreditAll)
 		}
 	}
 }

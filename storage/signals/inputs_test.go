@@ -475,6 +475,7 @@ func TestSignal_Regime(t *testing.T) {
 		{storage.SolarSettings{ApplicationDate: "2020-05-01"}, pricing.NetMetering, "NEM 2.0"},
 		{storage.SolarSettings{ApplicationDate: "2024-05-01"}, pricing.NetBilling, "PG&E NBT24). The home's regime is Net Billing Tariff"},
 		{storage.SolarSettings{ConnectionYear: 2021}, pricing.NetMetering, "NEM 2.0"},
+		{storage.SolarSettings{ConnectionYear: 2018}, pricing.NetMetering, "NEM 1.0 or NEM 2.0 (CPUC Decision 14-03-041 or CPUC Decision 16-01-044)"},
 		{storage.SolarSettings{ConnectionYear: 2024}, pricing.NetMetering, "unknown"},
 		{storage.SolarSettings{ApplicationDate: "2024-05-01", ExportValues: "PG&E NBT23"}, pricing.NetBilling, "NBT23"},
 	} {

@@ -171,6 +171,9 @@ func (c *card) tariffDoubts(q *quote) (words []string) {
 	if c.version.Doubt[c.day.month] > 0 {
 		words = append(words, cmp.Or(c.version.Info.Caveat, "the tariff's source is in doubt"))
 	}
+	if q.holiday {
+		words = append(words, "the plan's source names no holidays: the weekday price of this holiday may be too high")
+	}
 	if q.market.Forecast {
 		words = append(words, "the market's price is a forecast")
 	}

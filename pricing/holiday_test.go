@@ -158,3 +158,32 @@ func readTestdata(t testing.TB, into any, path ...string) {
 		t.Fatal(err)
 	}
 }
+
+// A plan without holidays in its source may have the weekend price on a federal holiday. The
+// weekday price has less confidence then, and a reason, if it is the higher price.
+func TestHolidays_Unknown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tariff     doc
+		date       string
+		confidence float64
+		doubt      string
+	}{
+		"holiday":          {weekdayOnly(), "2026-11-26", 0.27, "the plan's source names no holidays: the weekday price of this holiday may be too high"},
+		"weekday":          {weekdayOnly(), "2026-11-25", 1, ""},
+		"Saturday":         {weekdayOnly(), "2026-11-28", 1, ""},
+		"no such holidays": {weekdayOnly().With("holidays", []any{}), "2026-11-26", 1, ""},
+		"known holidays":   {weekdayOnly().With("holidays", []any{"Christmas"}), "2026-11-26", 1, ""},
+		"no calendar":      {weekdayOnly().With("holidays_as_weekend", false), "2026-11-26", 1, ""},
+		"one price":        {flat(0.3), "2026-11-26", 1, ""},
+	} {
+		day, err := time.Parse(time.DateOnly, tt.date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := pricing.Window{Start: day.Add(12 * time.Hour), End: day.Add(13 * time.Hour)}
+		reasons, err := pricing.Explain(pricing.Input{Tariff: tt.tariff.Parse(t), Location: time.UTC}, w)
+		if err != nil || reasons[0].Confidence != tt.confidence || reasons[0].Doubt != tt.doubt {
+			t.Errorf("%s: %v, %v; want %v, %q", name, reasons, err, tt.confidence, tt.doubt)
+		}
+	}
+}

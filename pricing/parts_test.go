@@ -45,7 +45,7 @@ func eElec(t testing.TB) *pricing.Tariff {
 func TestParts_SumInEveryIntervalOfAYear(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
 	cca := doc{
-		"name": "CCA generation", "energyratestructure": []any{tiers(0, 0.09), tiers(0, 0.14), tiers(0, 0.21)},
+		"name": "CCA generation", "holidays": false, "energyratestructure": []any{tiers(0, 0.09), tiers(0, 0.14), tiers(0, 0.21)},
 		"energyweekdayschedule": year("0x16 1x5 0x3", "0x16 2x5 0x3"), "energyweekendschedule": year("0x24", "1x24"),
 	}.Parse(t)
 	parts := []pricing.PricedPart{

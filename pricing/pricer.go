@@ -57,6 +57,7 @@ type card struct {
 	meter          meter
 	adders         adders
 	compensation   ExportCompensation
+	mayBeHoliday   bool // the plan may price the weekday as a weekend
 	doubtful       bool // another regime might hold
 	confidence     float64
 	unmetered      []float64 // confidence by period, if the usage is unknown
@@ -82,7 +83,7 @@ func (p *pricer) card(s Stretch) (*card, error) {
 		return nil, p.in.Tariff.notInForce(p.window.At(s.First))
 	}
 	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
-	c.row = v.row(c.day)
+	c.row, c.mayBeHoliday = v.row(c.day), v.mayBeHoliday(c.day)
 	c.adders = v.addersOn(s.Day)
 	if p.in.Solar.creditsAll(c.day.date) {
 		c.adders.uncredited = 0
@@ -116,6 +117,7 @@ type quote struct {
 	carbon       float64 // cost of the marginal emissions
 	varies       bool    // the emissions of single hours change the price by more than a tenth
 	unsettled    bool    // another net-metering regime would change the price by more than a tenth
+	holiday      bool    // the lower weekend price may apply
 	mayCreditAll bool    // a possible net-metering regime also credits the uncredited charges
 
 	imports, exports, price, confidence float64 // as in the curve
@@ -149,6 +151,9 @@ func (c *card) energy(q *quote, i int) {
 		c.ask(q, at, i)
 	}
 	q.tariff = (c.base.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - c.base.imports
+	if c.mayBeHoliday {
+		c.weighHoliday(q, quarter)
+	}
 	imports := q.tariff
 	if len(c.pricer.events) > 0 {
 		imports, q.rebate = applyEvents(c.pricer.events, at, imports)

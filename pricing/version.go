@@ -18,7 +18,9 @@ type Version struct {
 	Weekday     Schedule
 	Weekend     Schedule
 	Holidays    Holidays
-	Riders      []Rider
+	// HolidaysUnknown means that the source does not say which holidays the plan has.
+	HolidaysUnknown bool
+	Riders          []Rider
 	// Baseline is the allowance, kWh a day by month; 0 if not given.
 	Baseline [12]float64
 	// Uncredited is the part of the energy rates that net metering does not credit, $/kWh

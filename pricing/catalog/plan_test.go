@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata" // the tests need the same zones on every machine
@@ -87,4 +88,25 @@ func planByID(t *testing.T, id string) catalog.Plan {
 	}
 	t.Fatalf("no plan %s", id)
 	return catalog.Plan{}
+}
+
+// The source of PECO's plan names no holidays. The explanation of a peak price on
+// Thanksgiving says so, and that of the morning does not.
+func TestPlans_UnknownHolidays(t *testing.T) {
+	plan, _ := catalog.ByID("peco-r-tou")
+	tariff, err := urdb.Parse(plan.URDB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	location, err := time.LoadLocation(plan.Timezone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hour, want := range map[int]bool{9: false, 14: true} {
+		at := time.Date(2026, time.November, 26, hour, 0, 0, 0, location)
+		reasons, err := pricing.Explain(pricing.Input{Tariff: tariff, Location: location}, pricing.Window{Start: at, End: at.Add(pricing.Interval)})
+		if err != nil || strings.Contains(reasons[0].Doubt, "the plan's source names no holidays") != want {
+			t.Errorf("%d:00: %v, %v, want the doubt: %v", hour, reasons, err, want)
+		}
+	}
 }

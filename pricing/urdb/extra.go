@@ -25,6 +25,7 @@ const federal = "federal"
 func (r *reader) extras(v *pricing.Version) {
 	v.PeriodNames = r.periodNames()
 	v.Holidays = r.holidays()
+	v.HolidaysUnknown = !r.has("holidays") && !r.has("holidaycalendar") && !r.has("holidaysasweekend") && !r.has("holidays_as_weekend")
 	v.Riders = r.riders()
 	v.Uncredited = r.ratePerKWh(r.firstOf("nonbypassable", "nonbypassable_usd_kwh"))
 	v.Baseline = r.byMonth("baseline", 0, 0, maxBaseline)

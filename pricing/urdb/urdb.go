@@ -48,6 +48,8 @@ const maxVersions = 200
 // fields:
 //   - holidays: the days with weekend prices. The value is a list of dates and of
 //     names of US federal holidays, or true or "federal" for all eleven of them.
+//     An empty list or false means that the tariff has no holidays. Without any of
+//     these fields the holidays are unknown.
 //   - holidaysasweekend (or holidays_as_weekend): true selects a calendar. It is
 //     the calendar in holidaycalendar, else the utility's calendar (eiaid), else
 //     the federal calendar.

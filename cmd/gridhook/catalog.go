@@ -118,11 +118,27 @@ func catalogIDs() (ids []string) {
 	return ids
 }
 
+// maxSuggestions limits the suggested plans of one error.
+const maxSuggestions = 10
+
 // inCatalog returns nil if the plan is in the catalog. Otherwise the error suggests the
-// nearest plan.
+// plans that begin with the identifier, such as the plans of PG&E's baseline territories, or
+// else the nearest plan.
 func inCatalog(id string) error {
 	if _, known := catalog.ByID(id); known {
 		return nil
+	}
+	var begin []string
+	for _, known := range catalogIDs() {
+		if id != "" && strings.HasPrefix(known, id) {
+			begin = append(begin, known)
+		}
+	}
+	if more := len(begin) - maxSuggestions; more > 0 {
+		return usagef("plan %q not found in the catalog: did you mean %s, or one of %d more", id, strings.Join(begin[:maxSuggestions], ", "), more)
+	}
+	if len(begin) > 0 {
+		return usagef("plan %q not found in the catalog: did you mean %s", id, strings.Join(begin, " or "))
 	}
 	if near := config.Nearest(id, catalogIDs()); near != "" {
 		return usagef("plan %q not found in the catalog: did you mean %s", id, near)

@@ -40,6 +40,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},
 		{"plan add pge-e-elek", `plan "pge-e-elek" not found in the catalog: did you mean pge-e-elec; see "gridhook plan add --help"`},
+		{"plan add pge-e-tou-c", `plan "pge-e-tou-c" not found in the catalog: did you mean pge-e-tou-c-p or pge-e-tou-c-q or `},
+		{"plan add pge", `plan "pge" not found in the catalog: did you mean pge-e-elec, pge-ev2-a, pge-e-1-p, pge-e-1-q, pge-e-1-r, pge-e-1-s, pge-e-1-t, pge-e-1-v, pge-e-1-w, pge-e-1-x, or one of 13 more; see`},
 		{"plan add frobnicate", `plan "frobnicate" not found in the catalog: run gridhook plan catalog for a list`},
 		{"plan add", `name a plan of the catalog, or parts with --part`},
 		{"plan add pge-e-elec --id p --part DELIVERY=a", `--part conflicts with the plan pge-e-elec of the catalog`},

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -93,6 +94,11 @@ func TestSolar(t *testing.T) {
 	must(t, err)
 	if solar.SizeKw != 1000 || solar.NonNetMetered {
 		t.Errorf("the second creation left %+v", solar)
+	}
+	e.ask(acme, create, `{"homeId":"home1","solarSystemSizeKw":4,"applicationDate":"2024-06-01"}`).ok(t)
+	want := map[string]any{"solarSystemSizeKw": 4.0, "isNonNetMetered": false, "applicationDate": "2024-06-01"}
+	if got := e.ask(acme, "/v1/homes/home1/get", `{}`).ok(t)["solar"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the home has the solar %v, want %v", got, want)
 	}
 	foreign, absent := e.ask(bolt, create, `{"homeId":"home1","solarSystemSizeKw":5}`), e.ask(bolt, create, `{"homeId":"nobody","solarSystemSizeKw":5}`)
 	if foreign.expect(t, 404, rest.CodeNotFound); anonymous(foreign) != anonymous(absent) {

@@ -177,7 +177,7 @@ var homeRoutes = []operation{
 		Summary:     "List and search the homes",
 		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page. The scope read includes homes:read.",
 	}, (*server).listOwnHomes),
-	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home"}, (*server).getOwnHome),
+	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home with its solar"}, (*server).getOwnHome),
 	do(rest.Route{
 		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Out: reflect.TypeFor[wire.PriceSignal](), Also: reflect.TypeFor[[]wire.OpenADREvent](),
 		Summary: "Get the price signal of a home",

@@ -52,7 +52,7 @@ var ownedHomeRoutes = []operation{
 		Summary:     "List an organization's homes",
 		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 	}, (*server).listHomes),
-	do(rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with the months of its measured load"}, (*server).getHome),
+	do(rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with its solar and the months of its measured load"}, (*server).getHome),
 	do(rest.Route{
 		Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate, Checks: true,
 		Summary:     "Update a home",

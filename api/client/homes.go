@@ -13,7 +13,7 @@ import (
 // Home is a home of an organization.
 type Home = wire.OwnedHome
 
-// HomeDetails is a home with the months of its measured load.
+// HomeDetails is a home with its solar and the months of its measured load.
 type HomeDetails = wire.HomeDetails
 
 // NewHome has the fields of a new home. Only OrganizationID is required. A home without a

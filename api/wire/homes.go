@@ -12,10 +12,18 @@ type OwnedHome struct {
 	storage.Home
 }
 
-// HomeDetails is a home with the months of its measured load.
+// HomeDetails is a home with its solar and the months of its measured load.
 type HomeDetails struct {
 	OwnedHome
+	Solar          *HomeSolar              `json:"solar,omitempty" doc:"The home's solar system, as the operation createSolar or an import has stored it. Absent if the home has none."`
 	MeasuredMonths []storage.MeasuredMonth `json:"measuredMonths,omitempty" doc:"The metered energy by month. Absent if the home has no measured load."`
+}
+
+// HomeSolar is the solar system of a home, without the home's identifier.
+type HomeSolar struct {
+	SizeKw        float64 `json:"solarSystemSizeKw" doc:"The system's size in kW."`
+	NonNetMetered bool    `json:"isNonNetMetered" doc:"Whether exported energy never earns the retail rate."`
+	storage.SolarSettings
 }
 
 // NamedOrganization returns the organization.

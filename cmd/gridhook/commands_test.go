@@ -120,8 +120,8 @@ func TestCommands(t *testing.T) {
 			"ID  NAME        PLAN  TIMEZONE         ZIPCODE  CARBON  ENABLED\nh1  Blue house  flat  America/Chicago  60614    LOW     true\n",
 		},
 		{
-			"home get h1 --org acme", "/v1/homes/h1/get", "acme", `{}`, `{"id":"h1","organizationId":"acme","timezone":"America/Chicago","enabled":true}`,
-			"home          h1\norganization  acme\ntime zone     America/Chicago\nenabled       true\n",
+			"home get h1 --org acme", "/v1/homes/h1/get", "acme", `{}`, `{"id":"h1","organizationId":"acme","timezone":"America/Chicago","enabled":true,"solar":{"solarSystemSizeKw":6.5,"isNonNetMetered":true,"exportValues":"PG&E NBT24"}}`,
+			"home             h1\norganization     acme\ntime zone        America/Chicago\nenabled          true\nsolar            6.5 kW\nnot net metered  true\nexport values    PG&E NBT24\n",
 		},
 		{
 			"device list --org acme --home h1", "/v1/devices/hvac/list", "acme", `{"limit":1000,"homeId":"h1"}`,

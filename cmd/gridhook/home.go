@@ -15,7 +15,8 @@ func newHomeCommand(g *globals) *cobra.Command {
 		more:    "UTILITY:UtilityId, USER:userId, CREATED:createdAt, UPDATED:updatedAt",
 		below:   showMeasured,
 		fields: "home:id, organization:organizationId, name:name, rate plan:ratePlanId, time zone:timezone, address:address, " +
-			"carbon:carbonSignalIntensity, enabled:enabled, created:createdAt, updated:updatedAt",
+			"carbon:carbonSignalIntensity, enabled:enabled, solar:solar.solarSystemSizeKw:kW, application:solar.applicationDate, " +
+			"connection:solar.connectionYear, not net metered:solar.isNonNetMetered, export values:solar.exportValues, created:createdAt, updated:updatedAt",
 	}
 	partners := r // a partner's key may list and read homes too
 	partners.path, partners.owned = "/v1/homes", false

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -116,6 +118,60 @@ func TestSolar(t *testing.T) {
 		got := e.ask(acme, create, body).expect(t, 400, rest.CodeValidationFailed).fields(t)
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s: fields %v, want %v", body, got, want)
+		}
+	}
+}
+
+// Facts about solar that can only be wrong are refused by the operation and by an import.
+func TestSolar_ImpossibleFacts(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	e.load(
+		`{"resource":"home","organizationId":"acme","id":"sf","zipcode":"94103"}`,
+		`{"resource":"home","organizationId":"acme","id":"chicago","zipcode":"60614"}`,
+		`{"resource":"home","organizationId":"acme","id":"nowhere"}`,
+	)
+	for _, tt := range []struct {
+		home, facts string
+		want        map[string]string
+	}{
+		{"sf", `"applicationDate":"2027-07-01","connectionYear":2030,"losses":0,"exportValues":"PG&E NBT26"`, nil},
+		{"sf", `"applicationDate":"2024-12-31","connectionYear":2024,"losses":1`, nil},
+		{"nowhere", `"exportValues":"SCE NBT24"`, nil},
+		{"sf", `"applicationDate":"2030-01-01"`, map[string]string{"applicationDate": "must be at most a year ahead, not 2030-01-01"}},
+		{"sf", `"connectionYear":2099`, map[string]string{"connectionYear": "must be at most 2030, four years ahead, not 2099"}},
+		{"sf", `"applicationDate":"2024-06-01","connectionYear":2023,"losses":0.14`, map[string]string{
+			"connectionYear": "must not be before the year of applicationDate, 2024: a system is connected after its application",
+			"losses":         "must be in percent: 0.14 looks like a fraction, which is 14 percent",
+		}},
+		{"sf", `"exportValues":"SCE NBT24"`, map[string]string{"exportValues": "are of a utility that does not serve the home's zipcode 94103"}},
+		{"chicago", `"exportValues":"PG&E NBT24"`, map[string]string{"exportValues": "are of a utility that does not serve the home's zipcode 60614"}},
+		{"sf", `"exportValues":"NBT24"`, map[string]string{
+			"exportValues": "must be one of PG&E NBT00, PG&E NBT23, PG&E NBT24, PG&E NBT25, PG&E NBT26, SCE NBT23, SCE NBT24, SDG&E NBT23, SDG&E NBT24",
+		}},
+	} {
+		body := `"homeId":"` + tt.home + `","solarSystemSizeKw":5,` + tt.facts + `}`
+		got := e.ask(acme, "/v1/homes/solar/create", "{"+body)
+		if tt.want == nil {
+			got.ok(t)
+			continue
+		}
+		var refused struct {
+			Fields []storage.FieldError `json:"field_errors"`
+		}
+		must(t, json.Unmarshal(got.expect(t, 400, rest.CodeValidationFailed).body, &refused))
+		report := e.imported(`{"resource":"solar","organizationId":"acme",` + body)
+		if len(report.Errors) != 1 {
+			t.Fatalf("the import of %s reports %+v", body, report)
+		}
+		for _, fields := range [][]storage.FieldError{refused.Fields, report.Errors[0].Fields} {
+			wrong := map[string]string{}
+			for _, f := range fields {
+				wrong[f.Field] = f.Message
+			}
+			if !maps.Equal(wrong, tt.want) {
+				t.Errorf("%s: %v, want %v", body, wrong, tt.want)
+			}
 		}
 	}
 }

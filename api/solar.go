@@ -12,6 +12,10 @@ import (
 func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarInput) (storage.Home, error) {
 	solar := storage.Solar{HomeID: in.HomeID, SizeKw: in.SizeKw, NonNetMetered: in.NonNetMetered, SolarSettings: in.SolarSettings}
 	solar.OrganizationID = c.Org
+	err := s.Store.View(func(v storage.View) error { solar.CheckInput(&c.Wrong, v, c.Now); return nil })
+	if err != nil {
+		return storage.Home{}, err
+	}
 	if err := c.Wrong.With(solar.Validate()); err != nil {
 		return storage.Home{}, err
 	}

@@ -1,7 +1,12 @@
 package storage
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/pricing/solar"
@@ -68,8 +73,50 @@ func (s *Solar) Validate() error {
 	var p Problems
 	if s.ExportValues != "" {
 		_, published := netbilling.Named(s.ExportValues)
-		p.Check(published, "exportValues", "must name published values such as %q", netbilling.Names()[0])
+		p.Check(published, "exportValues", "must be one of %s", strings.Join(netbilling.Names(), ", "))
 	}
 	p.Check(s.AccPlus == "" || s.ConnectionYear != 0, "connectionYear", "is required with accPlus: the adder depends on it")
 	return p.Err()
+}
+
+// maxAhead is the maximum number of years from now to a connection. A home may apply up to a
+// year ahead, and a system may be connected up to three years later.
+const maxAhead = 4
+
+// CheckInput names every field that cannot be right at a time for the home in a view. Only
+// new input is checked: solar that is stored stays valid.
+func (s *Solar) CheckInput(p *Problems, v View, now time.Time) {
+	if l := s.Losses; l != nil && *l > 0 && *l < 1 {
+		p.Addf("losses", "must be in percent: %v looks like a fraction, which is %.4g percent", *l, *l*100)
+	}
+	applied, err := time.Parse(time.DateOnly, s.ApplicationDate)
+	dated := err == nil
+	p.Check(!dated || !applied.After(now.AddDate(1, 0, 0)), "applicationDate", "must be at most a year ahead, not %s", s.ApplicationDate)
+	p.Check(s.ConnectionYear <= now.Year()+maxAhead, "connectionYear", "must be at most %d, four years ahead, not %d", now.Year()+maxAhead, s.ConnectionYear)
+	p.Check(!dated || s.ConnectionYear == 0 || s.ConnectionYear >= applied.Year(), "connectionYear",
+		"must not be before the year of applicationDate, %d: a system is connected after its application", applied.Year())
+	s.checkUtility(p, v)
+}
+
+// checkUtility adds an error if the export values are of another utility than the home's. A
+// home whose utilities are not known, or pay no such values in California, is not checked.
+func (s *Solar) checkUtility(p *Problems, v View) {
+	values, ok := netbilling.Named(s.ExportValues)
+	if !ok {
+		return
+	}
+	home, _, err := Read[Home](v, KindHome.Ref(s.OrganizationID, s.HomeID))
+	if err != nil {
+		return // the caller reports a missing home
+	}
+	places := eligibility.Checker{Overrides: Overrides(v)}
+	area, known := places.Area(home.Zipcode)
+	if !known {
+		return
+	}
+	serves := func(eiaID int) bool {
+		return slices.ContainsFunc(area.Utilities, func(u eligibility.Utility) bool { return u.EIAID == eiaID })
+	}
+	other := area.State != "CA" || slices.ContainsFunc(netbilling.Payers(), serves)
+	p.Check(!other || serves(values.Payer()), "exportValues", "are of a utility that does not serve the home's zipcode %s", home.Zipcode)
 }

@@ -226,6 +226,7 @@ type solarLine struct {
 
 func (l *solarLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
+	l.CheckInput(&c.p, c.v, c.now)
 	return &l.Solar
 }
 

@@ -94,6 +94,19 @@ func Named(name string) (*Values, bool) {
 	return nil, false
 }
 
+// Payer returns the EIA number of the utility that pays the values.
+func (v *Values) Payer() int { return v.table.EIAID }
+
+// Payers returns the EIA numbers of all utilities with values.
+func Payers() (list []int) {
+	for _, v := range all() {
+		if !slices.Contains(list, v.Payer()) {
+			list = append(list, v.Payer())
+		}
+	}
+	return list
+}
+
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

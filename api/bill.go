@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
@@ -24,7 +26,7 @@ func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
 	}
 	var err error
 	if in.rate, err = bill.ReadRate(in.Tariff); errors.Is(err, bill.ErrTerms) {
-		p.Addf("tariff", "%v", err)
+		p.Addf("tariff", "%s", billReason(err, bill.ErrTerms))
 	} else if err != nil {
 		plan := storage.RatePlan{ID: "tariff", Tariff: in.Tariff}
 		_ = p.AddError(plan.Validate()) // Validate returns field errors only
@@ -105,11 +107,21 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 // billError turns an error of package bill into an error of the responsible field. It
 // returns every other error unchanged.
 func billError(err error) error {
+	var wrong *pricing.InvalidError
 	switch {
+	case errors.As(err, &wrong):
+		return wrong
 	case errors.Is(err, bill.ErrMeter):
-		return rest.Invalid("loadKwh", err.Error())
+		return rest.Invalid("loadKwh", billReason(err, bill.ErrMeter))
 	case errors.Is(err, bill.ErrTerms):
-		return rest.Invalid("ratePlanId", err.Error())
+		return rest.Invalid("ratePlanId", billReason(err, bill.ErrTerms))
 	}
 	return err
+}
+
+// billReason returns the text of an error without the names of packages, which mean nothing
+// to a caller.
+func billReason(err, kind error) string {
+	reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), kind.Error()), ": \n")
+	return strings.TrimPrefix(reason, "pricing: ")
 }

@@ -133,11 +133,11 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: metering %q is not known", ErrTerms, t.Metering)
 	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
 		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
-		return fmt.Errorf("%w: rollover %q is not available with %s, or not with hourly prices", ErrTerms, t.Rollover, t.Metering)
+		return fmt.Errorf("%w: %w", ErrTerms, wrong("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering))
 	case t.TrueUp < 0 || t.TrueUp > time.December:
 		return fmt.Errorf("%w: true-up in month %d", ErrTerms, t.TrueUp)
 	case t.CreditMonths < 0 || t.CreditMonths > 0 && t.Rollover != Dollars:
-		return fmt.Errorf("%w: credits of %d months; only credits in dollars expire, after 1 or more", ErrTerms, t.CreditMonths)
+		return fmt.Errorf("%w: %w", ErrTerms, wrong("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths))
 	case t.Tiers != RunningTotal && t.Tiers != Prorated:
 		return fmt.Errorf("%w: tier rule %q is not known", ErrTerms, t.Tiers)
 	}

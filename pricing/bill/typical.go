@@ -28,6 +28,8 @@ func (h *Home) meter(t *Terms, r *Request) (m Meter, sun string, err error) {
 		m.Step, err = r.step()
 	}
 	switch {
+	case err == nil && len(r.Generated) > 0 && len(r.Generated) != len(m.Load):
+		return m, "", wrong("generatedKwh", "has %d steps, but loadKwh has %d", len(r.Generated), len(m.Load))
 	case err != nil || len(r.Generated) > 0 || h.Solar == nil || h.Solar.SizeKw == 0:
 		return m, "", err
 	case r.Start != "" || slices.ContainsFunc(m.Load, func(kwh float64) bool { return kwh < 0 }):
@@ -43,6 +45,9 @@ func (h *Home) meter(t *Terms, r *Request) (m Meter, sun string, err error) {
 // step returns the length of the load's steps, by default the length that fills a year.
 func (r *Request) step() (time.Duration, error) {
 	if r.StepMinutes != 0 {
+		if !slices.Contains([]int{15, 30, 60}, r.StepMinutes) {
+			return 0, wrong("stepMinutes", "must be 15, 30 or 60, not %d", r.StepMinutes)
+		}
 		return time.Duration(r.StepMinutes) * time.Minute, nil
 	}
 	for _, step := range []time.Duration{time.Hour, 30 * time.Minute, 15 * time.Minute} {

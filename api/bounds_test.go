@@ -227,7 +227,9 @@ var crossed = []string{
 	"clientCertificate.certificate", "clientCertificate.privateKey",
 	"address",                                                       // of a channel, by its kind
 	"adapter", "createSource.url", "updateSource.url", "import.url", // of a source: the adapters are listed, and some have no address
-	"timezone", // only names of the database
+	"timezone",       // only names of the database
+	"connectionYear", // at most four years ahead
+	"carryOver",      // by the metering
 }
 
 // probe checks the fields of an object's schema.

@@ -29,7 +29,7 @@ type SolarSettings struct {
 	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading, wiring and so on, in percent. null means 14.08."`
 	ExportValues    string             `json:"exportValues,omitempty" doc:"The hourly export values of the home's net billing, such as PG&E NBT24, by default the utility's values for the year of applicationDate."`
 	AccPlus         netbilling.Segment `json:"accPlus,omitempty" doc:"The segment of California's nine-year adder to the export values: GENERAL, LOW_INCOME or NEW_HOME. Requires connectionYear."`
-	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid."`
+	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid, at most four years ahead."`
 	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime and the vintage of the export values. Without it, connectionYear decides if the year has one regime."`
 }
 

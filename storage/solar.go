@@ -26,11 +26,11 @@ type Solar struct {
 type SolarSettings struct {
 	Tilt            *float64           `json:"tilt,omitempty" minimum:"0" maximum:"90" doc:"The angle of the modules from the horizontal, in degrees. null means 20."`
 	Azimuth         *float64           `json:"azimuth,omitempty" minimum:"0" maximum:"360" doc:"The direction of the modules, in degrees clockwise from north. null means south."`
-	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading, wiring and so on, in percent. null means 14.08."`
+	Losses          *float64           `json:"losses,omitempty" minimum:"0" maximum:"99" doc:"The losses by soiling, shading, wiring and so on, in percent, not as a fraction: 0, or 1 to 99. null means 14.08."`
 	ExportValues    string             `json:"exportValues,omitempty" doc:"The hourly export values of the home's net billing, such as PG&E NBT24, by default the utility's values for the year of applicationDate."`
 	AccPlus         netbilling.Segment `json:"accPlus,omitempty" doc:"The segment of California's nine-year adder to the export values: GENERAL, LOW_INCOME or NEW_HOME. Requires connectionYear."`
-	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid, at most four years ahead."`
-	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application. It decides the net-metering regime and the vintage of the export values. Without it, connectionYear decides if the year has one regime."`
+	ConnectionYear  int                `json:"connectionYear,omitempty" minimum:"1970" maximum:"2100" doc:"The year in which the system was connected to the grid: at most four years ahead, and not before the year of applicationDate."`
+	ApplicationDate string             `json:"applicationDate,omitempty" format:"date" doc:"The day of the interconnection application, at most a year ahead. It decides the net-metering regime and the vintage of the export values. Without it, connectionYear decides if the year has one regime."`
 }
 
 // Regime returns the net-metering regime of the system at a utility, by its EIA number.

@@ -15,14 +15,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// These are the limits of a tail.
-const (
-	// lateness is the maximum delay with which a delivery becomes visible: outcomes are
-	// stored one slice at a time.
-	lateness = 10 * time.Second
-	// maxTail bounds the deliveries of one poll.
-	maxTail = 10_000
-)
+// lateness is the maximum delay with which a delivery becomes visible: outcomes are stored
+// one slice at a time.
+const lateness = 10 * time.Second
 
 func newLogsCommand(g *globals) *cobra.Command {
 	return g.talks(group("logs", "Deliveries as they happen", newLogsTail(g)))
@@ -37,7 +32,10 @@ func newLogsTail(g *globals) *cobra.Command {
   gridhook logs tail --org acme --outcome failed --since 1h
   gridhook logs tail --org acme --endpoint ep_01JZ0000000000000000000000 --json`,
 	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
-		t := tail{g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{}}
+		t := tail{
+			g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{},
+			failed: pollTries - 1, // an error of the first poll ends the tail
+		}
 		return repeat(cmd, 4*g.pollEvery, t.look)
 	})
 	cmd.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
@@ -53,6 +51,8 @@ type tail struct {
 	// from is the start of the next poll. seen holds the deliveries printed since then.
 	from time.Time
 	seen map[seenDelivery]time.Time
+	// failed counts failed polls.
+	failed failedPolls
 }
 
 // seenDelivery identifies an attempt.
@@ -64,16 +64,17 @@ type seenDelivery struct {
 
 // look prints deliveries since the last poll, the oldest first.
 func (t *tail) look(ctx context.Context) error {
-	t.body["since"], t.body["limit"] = storage.Time{Time: t.from.UTC()}, maxTail
+	t.body["since"], t.body["limit"] = storage.Time{Time: t.from.UTC()}, 0
 	delete(t.body, "after")
 	all, err := all[events.Delivery](ctx, t.c, t.r, t.body)
-	if err != nil {
+	if err := t.failed.tolerate(ctx, err); err != nil {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b events.Delivery) int { return a.At.Compare(b.At.Time) })
 	newest := t.from
 	for i := range all {
 		d := &all[i]
+		newest = d.At.Time
 		key := seenDelivery{d.TriggerID, d.HomeID, d.EndpointID, d.Attempt, d.Outcome}
 		if _, known := t.seen[key]; known {
 			continue
@@ -82,10 +83,6 @@ func (t *tail) look(ctx context.Context) error {
 		if err := t.print(d); err != nil {
 			return err
 		}
-		newest = d.At.Time
-	}
-	if len(all) == maxTail {
-		say(t.g.err, "more than %d deliveries at once: run gridhook delivery list%s for all\n", maxTail, t.g.orgFlag())
 	}
 	if begin := newest.Add(-lateness); begin.After(t.from) {
 		t.from = begin

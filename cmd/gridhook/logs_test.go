@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +45,46 @@ func TestLogs_Tail(t *testing.T) {
 	}
 	if _, known := tl.seen[late]; known {
 		t.Error("an old attempt is never forgotten")
+	}
+}
+
+// TestLogs_TailAdvances checks that known deliveries advance the start of the next poll, and
+// that a poll has no limit.
+func TestLogs_TailAdvances(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/deliveries/list", ok(data(`{"triggerId":"trg_1","outcome":"FAILED","at":"2026-07-01T00:01:00.000Z"}`)))
+	begin := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	tl := tail{
+		g: &globals{out: io.Discard}, c: &client.Client{BaseURL: f.URL, Key: testKey}, r: deliveries(&globals{}), body: fields{}, from: begin,
+		seen: map[seenDelivery]time.Time{{trigger: "trg_1", outcome: events.OutcomeFailed}: begin.Add(time.Minute)},
+	}
+	if err := tl.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if want := begin.Add(time.Minute - lateness); !tl.from.Equal(want) {
+		t.Errorf("the next poll starts at %s, want %s", tl.from, want)
+	}
+	if most, bounded := tl.body["limit"].(int); bounded && most > 1000 {
+		t.Errorf("the last request has the limit %d", most)
+	}
+}
+
+// TestLogs_TailRestart checks that a tail outlasts a restart of the server, and that an error
+// of its first poll ends it.
+func TestLogs_TailRestart(t *testing.T) {
+	down := answer{503, `{"error_code":"UNAVAILABLE","message":"Not now."}`}
+	refused := answer{403, `{"error_code":"FORBIDDEN","message":"Revoked."}`}
+	for name, test := range map[string]struct {
+		polls []answer
+		says  string
+	}{
+		"restart":       {[]answer{ok(data()), down, down, ok(data()), refused}, "gridhook: Revoked\n"},
+		"down at first": {[]answer{down, refused}, "gridhook: Not now\n"},
+	} {
+		f := newFake(t)
+		f.on("/v1/webhook/deliveries/list", test.polls...)
+		if got := run(t, f, "", strings.Fields("logs tail --org acme")); got.code != exitFailure || got.err != test.says {
+			t.Errorf("%s: exit %d, %s", name, got.code, got.err)
+		}
 	}
 }

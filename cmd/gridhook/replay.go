@@ -43,12 +43,14 @@ completes even if processes fail. With --watch the command waits for its end.`,
 			if err != nil || !watch {
 				return response, err
 			}
+			var failed failedPolls
+			id := replay.ID
 			err = sandbox.Poll(ctx, g.pollEvery, func() (bool, error) {
-				replay, err = c.GetReplay(ctx, replay.ID)
-				return replay.Status == storage.ReplayCompleted, err
+				replay, err = c.GetReplay(ctx, id)
+				return replay.Status == storage.ReplayCompleted, failed.tolerate(ctx, err)
 			})
 			if err != nil {
-				return nil, err
+				return response, err // the replay continues
 			}
 			return json.Marshal(replay)
 		},

@@ -22,6 +22,14 @@ func TestReplay(t *testing.T) {
 	if got := run(t, f, "", append(args, "--watch")); got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s; it shows\n%s\nwant\n%s", got.code, got.err, got.out, want)
 	}
+	f.on("/v1/webhook/replays/rpl_1/get", answer{503, `{"error_code":"UNAVAILABLE","message":"Not now."}`}, ok(replayJSON))
+	if got := run(t, f, "", append(args, "--watch")); got.code != 0 || got.out != want {
+		t.Errorf("after a restart of the server: exit %d, %s; it shows\n%s", got.code, got.err, got.out)
+	}
+	f.on("/v1/webhook/replays/rpl_1/get", answer{403, `{"error_code":"FORBIDDEN","message":"Revoked."}`})
+	if got := run(t, f, "", append(args, "--watch")); got.code != exitFailure || !strings.HasPrefix(got.out, "replay      rpl_1\n") || got.err != "gridhook: Revoked\n" {
+		t.Errorf("after an error: exit %d, %s; it shows\n%s", got.code, got.err, got.out)
+	}
 	for args, says := range map[string]string{
 		"endpoint replay ep_1 --org acme":                                 "--since must be given",
 		"endpoint replay ep_1 --org acme --since -1h --outcome DELIVERED": "--outcome must be FAILED or EXPIRED",

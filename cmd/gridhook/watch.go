@@ -72,7 +72,7 @@ type watcher struct {
 	c        *client.Client
 	progress *progressLine
 	p        events.Progress
-	failed   int // polls in a row
+	failed   failedPolls
 	// reasons are the reasons of failures at the time reported.
 	reasons  string
 	reported time.Time
@@ -80,13 +80,9 @@ type watcher struct {
 
 func (w *watcher) look(ctx context.Context, id string) (err error) {
 	p, err := w.c.GetTrigger(ctx, id)
-	if err != nil {
-		if w.failed++; w.failed == pollTries || ctx.Err() != nil || !temporary(err) {
-			return err
-		}
-		return nil
+	if tolerated := w.failed.tolerate(ctx, err); err != nil {
+		return tolerated
 	}
-	w.failed = 0
 	if w.p = p; p.Status == events.TriggerCompleted {
 		return nil
 	}
@@ -94,6 +90,22 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 		w.reported, w.reasons = time.Now(), w.why(ctx)
 	}
 	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)
+	return nil
+}
+
+// failedPolls counts failed polls in a row.
+type failedPolls int
+
+// tolerate counts the result of a poll. It returns an error that another poll cannot
+// change, and any error after pollTries failed polls.
+func (n *failedPolls) tolerate(ctx context.Context, err error) error {
+	if err == nil {
+		*n = 0
+		return nil
+	}
+	if *n++; *n >= pollTries || ctx.Err() != nil || !temporary(err) {
+		return err
+	}
 	return nil
 }
 

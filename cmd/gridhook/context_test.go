@@ -116,4 +116,8 @@ func TestStatus(t *testing.T) {
 	if got.code != exitFailure || !strings.Contains(got.out, "no: NATS is not connected") {
 		t.Errorf("exit %d; it shows\n%s", got.code, got.out)
 	}
+	f.on("/readyz", answer{404, `{"error_code":"NOT_FOUND"}`})
+	if got := run(t, f, "", strings.Fields("status")); got.code != exitFailure || !strings.Contains(got.out, "no: status 404 Not Found\n") {
+		t.Errorf("another listener: exit %d; it shows\n%s", got.code, got.out)
+	}
 }

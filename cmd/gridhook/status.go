@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,7 +69,7 @@ ready.`,
 			if err := g.show(s, func(w io.Writer) { showStatus(w, s) }); err != nil {
 				return err
 			}
-			if s.NotReady != "" {
+			if s.Ready != nil && !*s.Ready {
 				return errors.New("the server is not ready")
 			}
 			return nil
@@ -99,7 +100,7 @@ func (s *statusReport) askReady(ctx context.Context) error {
 	}
 	ready := response.StatusCode == http.StatusOK
 	if s.Ready = &ready; !ready {
-		s.NotReady = said.Reason
+		s.NotReady = cmp.Or(said.Reason, "status "+response.Status)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 		line, err := lines.ReadBytes('\n')
 		end := errors.Is(err, io.EOF)
 		if err != nil && !end {
-			return err
+			return errors.Join(to.flush(), err)
 		}
 		line = bytes.TrimSpace(line)
 		switch {

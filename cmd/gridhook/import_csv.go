@@ -45,13 +45,13 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 		case errors.Is(err, io.EOF):
 			return to.flush()
 		case errors.Is(err, errLongRow):
-			return fmt.Errorf("the row after line %d %w", last, err)
+			return errors.Join(to.flush(), fmt.Errorf("the row after line %d %w", last, err))
 		case errors.As(err, &malformed):
 			last = malformed.Line
 			leftOut(wrongLine(malformed.StartLine, "line", malformedReason(malformed, len(header))))
 			continue
 		case err != nil:
-			return err
+			return errors.Join(to.flush(), err)
 		}
 		number, _ := rows.FieldPos(0)
 		last = number

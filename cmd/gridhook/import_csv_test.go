@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // TestReadCSV_OpenQuote checks that an unclosed quote ends the import, and that the rest
@@ -69,4 +70,29 @@ func FuzzReadCSV(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestImport_ReadError checks that the lines before a row that is too long, or before a read
+// error, are imported, and that the summary counts them.
+func TestImport_ReadError(t *testing.T) {
+	long := "id\nh1\n\"" + strings.Repeat("x", 2*maxRow)
+	for name, test := range map[string]struct {
+		format string
+		in     io.Reader
+		says   string
+	}{
+		"long row":    {"csv", strings.NewReader(long), "gridhook: the row after line 2 is longer than"},
+		"CSV broken":  {"csv", io.MultiReader(strings.NewReader("id\nh1\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: unexpected EOF\n"},
+		"JSON broken": {"ndjson", io.MultiReader(strings.NewReader(`{"resource":"home","id":"h1"}`+"\n{"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: unexpected EOF\n"},
+	} {
+		f := newFake(t)
+		f.on("/v1/admin/import", imported(1, 1, 0, ""))
+		got := runWith(t, f, "", []string{"import", "--org", "acme", "--format", test.format, "-"}, func(g *globals) { g.in = test.in })
+		if got.code != exitFailure || !strings.HasPrefix(got.err, test.says) || !strings.HasPrefix(got.out, "1 lines: 1 created") {
+			t.Errorf("%s: exit %d, %s; it shows\n%s", name, got.code, got.err, got.out)
+		}
+		if len(f.requests) != 1 || strings.Count(f.last().body, `"id":"h1"`) != 1 {
+			t.Errorf("%s: it sent %+v", name, f.requests)
+		}
+	}
 }

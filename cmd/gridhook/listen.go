@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,8 +84,6 @@ func newListenCommand(g *globals) *cobra.Command {
 				return err
 			}
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-		defer stop()
 		l.options.Each = func(e receiver.Event) {
 			g.showEvent(e, l.options.Verifier != nil)
 			if err := saveEvent(l.folder, e); err != nil {
@@ -95,9 +91,9 @@ func newListenCommand(g *globals) *cobra.Command {
 			}
 		}
 		if l.endpoint != "" || l.publicURL == "" && l.options.Verifier == nil && !l.options.Unverified && (g.org != "" || g.isPartner()) {
-			return g.listenByRelay(ctx, &l)
+			return g.listenByRelay(cmd.Context(), &l)
 		}
-		return g.listen(ctx, &l)
+		return g.listen(cmd.Context(), &l)
 	}
 	g.talks(cmd)
 	cmd.Flag("json").Usage = "each event's body as one line of JSON"

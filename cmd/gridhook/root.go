@@ -82,8 +82,12 @@ func (g *globals) prepare(cmd *cobra.Command) {
 	}
 }
 
-// execute runs the command line and returns the exit code.
+// execute runs the command line and returns the exit code. A signal ends the command's
+// context, so that the command removes its temporary files.
 func (g *globals) execute(ctx context.Context, args []string) int {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	g.in = &interruptible{ctx: ctx, r: g.in}
 	root := newRoot(g)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -91,6 +95,9 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 	case err == nil:
 		return 0
 	case g.running && !isUsage(err):
+		if cause := context.Cause(ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
+			err = cause // the name of the signal
+		}
 		say(g.err, "gridhook: %s\n", g.sentence(err))
 		if errors.Is(err, errWarnings) {
 			return exitWarnings

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"context"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/config"
@@ -15,8 +11,9 @@ func newServeCommand(g *globals) *cobra.Command {
 		Use: "serve", Short: "Run everything in one process with an embedded NATS",
 		Long: `Run the API, the worker and an embedded NATS JetStream in one process.
 
-The first start creates the data folder and the operator's key in it. SIGTERM or SIGINT
-stops the process after its current deliveries. A second signal ends it immediately.`,
+The first start creates the data folder and the operator's key in it. SIGTERM, SIGINT or
+SIGHUP stops the process after its current deliveries. A second SIGTERM or SIGINT ends it
+immediately. The process ignores SIGHUP if it starts with nohup.`,
 		Example: `  gridhook serve
   gridhook serve --data /var/lib/gridhook --http 0.0.0.0:8080
   GRIDHOOK_LOG_LEVEL=debug gridhook serve --config /etc/gridhook.yaml
@@ -51,10 +48,7 @@ func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command
 		if *printOnly {
 			return loaded.WriteYAML(g.out)
 		}
-		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-		defer stop()
-		context.AfterFunc(ctx, stop) // a second signal kills the process
-		return g.run(ctx, loaded.Config, g.version.Version, g.out)
+		return g.run(cmd.Context(), loaded.Config, g.version.Version, g.out)
 	}
 	return cmd
 }

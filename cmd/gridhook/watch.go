@@ -9,10 +9,8 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -209,17 +207,14 @@ func (g *globals) watchable(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// repeat repeats look until it fails or a signal arrives. The signal is not an error. It
-// also ends the command's context.
+// repeat repeats look until it fails or a signal arrives. The signal is not an error.
 func repeat(cmd *cobra.Command, every time.Duration, look func(ctx context.Context) error) error {
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	cmd.SetContext(ctx)
+	ctx := cmd.Context()
 	err := sandbox.Poll(ctx, every, func() (bool, error) { return false, look(ctx) })
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // watchedOutput is the output of a command that repeats.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,10 +24,10 @@ func newEndpointCommand(g *globals) *cobra.Command {
 	r := resource{
 		g: g, noun: "endpoint", plural: "endpoints", path: "/v1/webhook/endpoints", scope: g.forOrg, derive: deriveEndpoint,
 		columns: "ID:id, URL:url, ENABLED:enabled, MODE:deliveryMode, EVENTS:eventTypes, HEALTH:health.state, BREAKER:breaker.state",
-		more:    "FORMAT:format, BATCH:batchSize, RATE LIMIT:rateLimit, TIMEOUT:timeoutSeconds:s, DESCRIPTION:description",
+		more:    "FORMAT:format, BATCH:batchSize, RATE LIMIT:rateLimit, TIMEOUT:timeoutSeconds:s, HEADERS:headerNames, RETRIES:retries, DESCRIPTION:description",
 		fields: "endpoint:id, url:url, description:description, events:eventTypes, enabled:enabled, disabled:disabled, mode:deliveryMode, " +
 			"least change:minChange:$/kWh, homes:chosenHomes, plans:chosenPlans, format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
-			"client cert until:clientCertificate.expiresAt, health:healthText, breaker:breakerText, timeout:timeoutSeconds:s, " +
+			"client cert until:clientCertificate.expiresAt, health:healthText, breaker:breakerText, timeout:timeoutSeconds:s, retries:retries, headers:headerNames, " +
 			"batch:homesPerRequest:homes, rate limit:limit:per second, public key:publicKey, secret:secret",
 	}
 	const example = "  gridhook endpoint %s ep_01JZ0000000000000000000000 --org acme"
@@ -36,7 +38,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		withAuth(r.command(operation{
 			use: "update ENDPOINT", short: "Change the settings that the flags name",
 			example: `  gridhook endpoint update ep_01JZ0000000000000000000000 --org acme --rate-limit 50 --timeout 5s`,
-			flags:   append(endpointFlags(false), authFlags()...), prepare: checkAuth,
+			flags:   slices.Concat(endpointFlags(false), retryFlags(), authFlags()), prepare: checkAuth,
 		})),
 		r.command(operation{
 			use: "pause ENDPOINT", path: "{id}/update", short: "Stop deliveries to an endpoint: triggers skip it and queue nothing",
@@ -49,7 +51,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		r.remove("Delete an endpoint", fmt.Sprintf(example, "delete")),
 		r.command(operation{
 			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day", note: secretNote,
-			example: fmt.Sprintf(example, "rotate-secret"),
+			example: fmt.Sprintf(example, "rotate-secret"), flags: secretChoice("the current scheme"),
 		}),
 		r.command(operation{
 			use: "test ENDPOINT", short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it",
@@ -77,6 +79,9 @@ func deriveEndpoint(r record) {
 			r[shown] = list
 		}
 	}
+	if headers, _ := r["headers"].(map[string]any); len(headers) > 0 {
+		r["headerNames"] = strings.Join(slices.Sorted(maps.Keys(headers)), ",")
+	}
 	if n, _ := r["minPriceChange"].(float64); n > 0 {
 		r["minChange"] = n
 	}
@@ -87,9 +92,13 @@ func deriveEndpoint(r record) {
 		r["limit"] = n
 	}
 	if state, err := convert[struct {
-		Health  events.Health
-		Breaker events.Breaker
+		Health      events.Health
+		Breaker     events.Breaker
+		RetryPolicy *storage.RetryPolicy
 	}](r); err == nil {
+		if state.RetryPolicy != nil {
+			r["retries"] = retryText(state.RetryPolicy)
+		}
 		r["healthText"] = health(state.Health)
 		if b := state.Breaker; b.Workers > 0 {
 			r["breakerText"] = fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt))
@@ -102,10 +111,7 @@ func newEndpointCreate(r resource) *cobra.Command {
 		use: "create", short: "Register an endpoint and print its secret once", note: secretNote,
 		example: `  gridhook endpoint create --org acme --url https://example.com/hooks
   gridhook endpoint create --org acme --url https://example.com/hooks --event price_signal.updated --mode onChange`,
-		flags: slices.Concat(endpointFlags(true), authFlags(), []bodyFlag{{
-			name: "signature", field: "signature", value: "", help: "signature `scheme`: hmac, or ed25519, which receivers verify with a public key (default hmac)",
-			words: []string{string(storage.SignatureHMAC), string(storage.SignatureEd25519)},
-		}}),
+		flags:   slices.Concat(endpointFlags(true), retryFlags(), authFlags(), secretChoice("hmac")),
 		prepare: checkAuth,
 	}))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // bodyFlag is a flag that sets a field of a request. An absent flag leaves its field out,
@@ -124,7 +125,9 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		lines := flags.StringArray(f.name, nil, f.help)
 		return func() (any, error) { return readHeaders(f.name, *lines) }
 	case assignments:
-		given := flags.StringToString(f.name, nil, f.help)
+		given := flags.StringToString(f.name, map[string]string{}, f.help)
+		flag := flags.Lookup(f.name)
+		flag.Value = clearable{flag.Value}
 		return pointed(given)
 	case instantText:
 		return text(string(v), func(text string) (any, error) { return instant("--"+f.name, text, time.Now()) })
@@ -153,6 +156,17 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 // pointed returns a function that returns the value of a flag.
 func pointed[T any](value *T) func() (any, error) {
 	return func() (any, error) { return *value, nil }
+}
+
+// clearable is a flag whose empty text sets nothing, so that a single empty text clears the
+// field.
+type clearable struct{ pflag.Value }
+
+func (c clearable) Set(text string) error {
+	if text == "" {
+		return nil
+	}
+	return c.Value.Set(text)
 }
 
 // Set parses a duration or a number of units.
@@ -197,6 +211,9 @@ func (s *span) units(flag string) (any, error) {
 func readHeaders(flag string, lines []string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, line := range lines {
+		if line == "" { // a single empty line clears the headers
+			continue
+		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return nil, usagef("--%s must be \"Name: value\", not %q", flag, line)

@@ -122,7 +122,7 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "url", field: "url", value: "", help: "https `URL` of the receiver", required: isNew},
 		{name: "description", field: "description", value: "", help: "`purpose` of the endpoint"},
 		{name: "event", field: "eventTypes", value: []string{}, help: "event `type` to send; repeatable (default all)", words: storage.EventTypes()},
-		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable; an update replaces all headers"},
+		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable; an update replaces all headers, and \"\" removes them"},
 		{name: "mode", field: "deliveryMode", value: "", help: "delivery `mode`: always, or onChange to skip unchanged signals (default always)", words: []string{string(storage.DeliverAlways), string(storage.DeliverOnChange)}},
 		{name: "min-price-change", field: "minPriceChange", value: 0.0, help: "with onChange, least price change that is sent, in $/kWh, 0 for any"},
 		{name: "home", field: "homeIds", value: []string{}, help: "`home` whose signals to send; repeatable (default all)"},

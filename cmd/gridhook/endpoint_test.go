@@ -36,3 +36,18 @@ func TestEndpoint_Settings(t *testing.T) {
 		}
 	}
 }
+
+// TestClear checks that an empty text clears headers and parameters.
+func TestClear(t *testing.T) {
+	for args, test := range map[string]struct{ path, body, answer string }{
+		"endpoint update ep_1 --header": {"/v1/webhook/endpoints/ep_1/update", `{"headers":{}}`, endpointJSON},
+		"source update np15 --param":    {"/v1/admin/sources/np15/update", `{"organizationId":"acme","parameters":{}}`, sourceJSON},
+	} {
+		f := newFake(t)
+		f.on(test.path, ok(test.answer))
+		got := run(t, f, "", append(strings.Fields(args), "", "--org", "acme"))
+		if got.code != 0 || !sameJSON(t, f.last().body, test.body) {
+			t.Errorf("%s: exit %d, %s; it sent %s", args, got.code, got.err, f.last().body)
+		}
+	}
+}

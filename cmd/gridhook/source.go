@@ -63,7 +63,7 @@ func newSourceCommand(g *globals) *cobra.Command {
 func sourceFlags() []bodyFlag {
 	return []bodyFlag{
 		{name: "url", field: "url", value: "", help: "`address` to ask (default the adapter's)"},
-		{name: "param", field: "parameters", value: assignments{}, help: "parameter of the adapter as `name=value`; repeatable"},
+		{name: "param", field: "parameters", value: assignments{}, help: "parameter of the adapter as `name=value`; repeatable; an update replaces all parameters, and \"\" removes them"},
 		{name: "secret-file", field: "secret", value: textFile{}, help: "`file` with the secret that the adapter needs; - for standard input"},
 		{name: "every", field: "everySeconds", value: span{0, time.Second}, help: "interval between two fetches, such as 15m (default the adapter's)"},
 		{name: "timezone", field: "timezone", value: "", help: "IANA time `zone` of the prices' days (default the adapter's)"},

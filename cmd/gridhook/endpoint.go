@@ -58,7 +58,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			example: fmt.Sprintf(example, "test"), after: endpointTested,
 			fields: "outcome:outcome, status:status, reason:reason, response:answer, took:durationMs:ms, message:id",
 		}),
-		newEndpointReplay(g)))
+		newEndpointReplay(g), newReplays(g)))
 }
 
 // deriveEndpoint adds the settings that differ from the default, and sentences about the

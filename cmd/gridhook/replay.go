@@ -15,22 +15,41 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func newEndpointReplay(g *globals) *cobra.Command {
-	var watch bool
-	r := resource{
-		g: g, noun: "endpoint", path: "/v1/webhook/endpoints", scope: g.forOrg,
-		fields: "replay:id, endpoint:endpointId, since:since, status:status, found:found, retried:retried, superseded:superseded, lost:lost",
+// replays returns the resource of replays.
+func replays(g *globals) resource {
+	return resource{
+		g: g, noun: "replay", plural: "replays", path: "/v1/webhook/replays", scope: g.forOrg,
+		columns: "ID:id, ENDPOINT:endpointId, SINCE:since, STATUS:status, FOUND:found, RETRIED:retried, CREATED:createdAt, COMPLETED:completedAt",
+		more:    "OUTCOMES:outcomes, SUPERSEDED:superseded, LOST:lost",
+		fields:  "replay:id, endpoint:endpointId, since:since, status:status, found:found, retried:retried, superseded:superseded, lost:lost",
 		derive: func(r record) {
 			maps.DeleteFunc(r, func(name string, v any) bool { return v == 0.0 && (name == "superseded" || name == "lost") })
 		},
 	}
+}
+
+// newReplays returns the commands that show replays.
+func newReplays(g *globals) *cobra.Command {
+	r := replays(g)
+	cmd := group("replays", "Replays of the last week",
+		r.list("List the replays of an organization", "  gridhook endpoint replays list --org acme"),
+		r.get("Show the progress of a replay", "  gridhook endpoint replays get rpl_01JZ0000000000000000000000 --org acme"))
+	cmd.GroupID = "" // it is below endpoint
+	return cmd
+}
+
+func newEndpointReplay(g *globals) *cobra.Command {
+	var watch bool
+	r := replays(g)
+	r.noun, r.path = "endpoint", "/v1/webhook/endpoints"
 	cmd := r.command(operation{
 		use: "replay ENDPOINT", short: "Retry all exhausted and expired deliveries of an endpoint since a time",
 		long: `Retry all exhausted and expired deliveries of an endpoint since a time, as the same
 messages. A message that a newer trigger superseded is not retried.
 
 The command returns as soon as the server has stored the replay. The replay then
-completes even if processes fail. With --watch the command waits for its end.`,
+completes even if processes fail. With --watch the command waits for its end.
+"gridhook endpoint replays get" shows its progress later.`,
 		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since 6h --watch`,
 		flags: []bodyFlag{
 			{name: "since", field: "since", value: pastText(""), help: "start of the replay: a `time`, or a duration before now such as 6h", required: true},

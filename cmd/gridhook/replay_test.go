@@ -57,6 +57,19 @@ func TestReplay_Since(t *testing.T) {
 	}
 }
 
+func TestReplays(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/webhook/replays/list", ok(data(replayJSON)))
+	f.on("/v1/webhook/replays/rpl_1/get", ok(replayJSON))
+	want := "ID     ENDPOINT  SINCE                 STATUS     FOUND  RETRIED  CREATED  COMPLETED\nrpl_1  ep_1      2026-07-01T00:00:00Z  COMPLETED  9      7        -        -\n"
+	if got := run(t, f, "", strings.Fields("endpoint replays list --org acme")); got.code != 0 || got.out != want {
+		t.Errorf("exit %d, %s; it lists\n%swant\n%s", got.code, got.err, got.out, want)
+	}
+	if got := run(t, f, "", strings.Fields("endpoint replays get rpl_1 --org acme")); got.code != 0 || !strings.HasPrefix(got.out, "replay      rpl_1\n") || f.last().org != "acme" {
+		t.Errorf("exit %d, %s; it shows\n%s", got.code, got.err, got.out)
+	}
+}
+
 func TestDeliveryRetry(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/deliveries/msg_1/retry", ok(`{"id":"msg_1","status":"ACCEPTED","createdAt":"2026-07-01T00:00:00.000Z"}`))

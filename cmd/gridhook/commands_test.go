@@ -75,8 +75,8 @@ func TestCommands(t *testing.T) {
 		{"operator revoke opk_1", "/v1/admin/operator_keys/opk_1/revoke", "", `{}`, `{"keyId":"opk_1"}`, "opk_1 is revoked.\n"},
 		{
 			"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`,
-			data(`{"id":"acme","name":"Acme","createdAt":"2026-07-01T00:00:00.000Z"}`),
-			"ID    NAME  CREATED\nacme  Acme  2026-07-01T00:00:00Z\n",
+			data(`{"id":"acme","name":"Acme","suspended":true,"createdAt":"2026-07-01T00:00:00.000Z"}`),
+			"ID    NAME  SUSPENDED  CREATED\nacme  Acme  true       2026-07-01T00:00:00Z\n",
 		},
 		{"org list", "/v1/admin/organizations/list", "", `{"limit":1000}`, data(), "There are no organizations.\n"},
 		{

@@ -111,6 +111,10 @@ func TestStatus(t *testing.T) {
 	if got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s; it shows\n%swant\n%s", got.code, got.err, got.out, want)
 	}
+	f.on("/v1/admin/organizations/acme/get", ok(`{"id":"acme","suspended":true}`))
+	if got := run(t, f, "", strings.Fields("status --org acme")); got.code != 0 || !strings.Contains(got.out, "organization  acme, suspended\n") {
+		t.Errorf("suspended: exit %d, %s; it shows\n%s", got.code, got.err, got.out)
+	}
 	f.on("/readyz", answer{503, `{"status":"not ready","reason":"NATS is not connected"}`})
 	got = run(t, f, "", strings.Fields("status"))
 	if got.code != exitFailure || !strings.Contains(got.out, "no: NATS is not connected") {

@@ -36,7 +36,7 @@ type answer struct {
 type request struct{ path, org, key, body string }
 
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, answers: map[string][]answer{}}
+	f := &fake{t: t, answers: map[string][]answer{"/v1/admin/organizations/acme/get": {ok(`{"id":"acme"}`)}}}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
 	return f

@@ -14,7 +14,7 @@ import (
 func newOrgCommand(g *globals) *cobra.Command {
 	r := resource{
 		g: g, noun: "organization", plural: "organizations", path: "/v1/admin/organizations",
-		columns: "ID:id, NAME:name, CREATED:createdAt", more: "ACTS FOR:childOrganizationIds, SUSPENDED:suspended",
+		columns: "ID:id, NAME:name, SUSPENDED:suspended, CREATED:createdAt", more: "ACTS FOR:childOrganizationIds",
 		fields: "organization:id, name:name, acts for:childOrganizationIds, suspended:suspended, created:createdAt",
 	}
 	return g.talks(group("org", "Organizations: the partners of the service",

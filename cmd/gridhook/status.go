@@ -28,6 +28,7 @@ type statusReport struct {
 	// Organization and the following fields describe the named organization or the key's
 	// organization.
 	Organization string           `json:"organization,omitempty"`
+	Suspended    bool             `json:"suspended,omitempty"`
 	Endpoints    []endpointStatus `json:"endpoints,omitempty"`
 	LastTrigger  *events.Progress `json:"lastTrigger,omitempty"`
 }
@@ -106,6 +107,13 @@ func (s *statusReport) askReady(ctx context.Context) error {
 }
 
 func (s *statusReport) askOrganization(ctx context.Context, c *client.Client) error {
+	if s.As == "operator" { // a suspended partner's key is refused
+		o, err := c.GetOrganization(ctx, s.Organization)
+		if err != nil {
+			return err
+		}
+		s.Suspended = o.Suspended
+	}
 	endpoints, err := client.All(ctx, c.Endpoints)
 	if err != nil {
 		return err
@@ -127,7 +135,7 @@ func showStatus(w io.Writer, s statusReport) {
 		row(w, "ready", map[bool]string{true: "yes", false: "no: " + s.NotReady}[*s.Ready])
 	}
 	if s.Organization != "" {
-		row(w, "organization", s.Organization)
+		row(w, "organization", s.Organization+map[bool]string{true: ", suspended"}[s.Suspended])
 	}
 	for _, e := range s.Endpoints {
 		state := e.Health

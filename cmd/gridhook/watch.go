@@ -143,8 +143,15 @@ func (w *watcher) why(ctx context.Context) string {
 	return ": " + strings.Join(reasons[:min(most, len(reasons))], "; ")
 }
 
-// warnWithoutEndpoint warns that there is no endpoint to deliver to.
+// warnWithoutEndpoint warns that there is no endpoint to deliver to, or that the
+// organization is suspended.
 func (g *globals) warnWithoutEndpoint(ctx context.Context, c *client.Client) {
+	if !g.isPartner() { // a suspended partner's key is refused
+		if o, err := c.GetOrganization(ctx, g.org); err == nil && o.Suspended {
+			say(g.err, "warning: %s is suspended, so each home ends as %s: gridhook org update %s --suspended=false resumes it\n", g.org, events.OutcomeNoEndpoint, g.org)
+			return
+		}
+	}
 	endpoints, err := client.All(ctx, c.Endpoints)
 	enabled := func(e client.Endpoint) bool { return e.Enabled }
 	switch {

@@ -57,8 +57,8 @@ func TestWatch(t *testing.T) {
 			if got.code != test.code || got.err != test.says {
 				t.Errorf("exit %d, want %d; it says\n%swant\n%s", got.code, test.code, got.err, test.says)
 			}
-			if n := len(f.requests); n != 2+len(test.looks) {
-				t.Errorf("%d requests, want %d", n, 2+len(test.looks))
+			if n := len(f.requests); n != 3+len(test.looks) {
+				t.Errorf("%d requests, want %d", n, 3+len(test.looks))
 			}
 			if completed := strings.Contains(got.out, "COMPLETED"); completed != strings.Contains(test.looks[len(test.looks)-1].body, "COMPLETED") {
 				t.Errorf("it shows\n%s", got.out)
@@ -107,6 +107,17 @@ func TestTrigger_WarnsWithoutEndpoint(t *testing.T) {
 		if got := run(t, f, "", []string{"trigger", "--org", "acme"}); got.code != 0 || got.err != want {
 			t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 		}
+	}
+}
+
+// A trigger of a suspended organization prints a warning.
+func TestTrigger_WarnsSuspended(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/acme/get", ok(`{"id":"acme","suspended":true}`))
+	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","status":"ACCEPTED","homes":3}`))
+	want := "warning: acme is suspended, so each home ends as NO_ENDPOINT: gridhook org update acme --suspended=false resumes it\n"
+	if got := run(t, f, "", []string{"trigger", "--org", "acme"}); got.code != 0 || got.err != want {
+		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}
 }
 

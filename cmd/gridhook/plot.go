@@ -48,21 +48,21 @@ func plot(w io.Writer, s client.Signal, zone *time.Location) {
 func hours(columns int, start, end time.Time) string {
 	const apart = 6 // columns, at least, between two marks
 	column := end.Sub(start) / time.Duration(columns)
-	every, layout := 3, "15h"
+	every := 3
 	for time.Duration(every)*time.Hour < apart*column && every < 24 {
 		every *= 2
-	}
-	if every == 24 {
-		layout = "2 Jan"
 	}
 	line := []rune(strings.Repeat(" ", columns+apart))
 	free, last := 0, start.Add(-time.Nanosecond)
 	for i := range columns {
 		at := start.Add(time.Duration(i) * column)
-		// A mark stands in the column that contains the full hour in the zone.
-		full := at.Hour()%every == 0 && (at.Hour() != last.Hour() || at.Day() != last.Day())
+		// A mark stands in the first column that starts at or after the full hour in the zone.
+		full := at.Hour()/every != last.Hour()/every || at.YearDay() != last.YearDay()
 		if full && i >= free {
-			mark := []rune(at.Format(layout))
+			mark := []rune(fmt.Sprintf("%02dh", at.Hour()/every*every))
+			if every == 24 {
+				mark = []rune(at.Format("2 Jan"))
+			}
 			copy(line[i:], mark)
 			free = i + len(mark) + 1
 		}

@@ -61,6 +61,20 @@ func TestPlot_FlatPrice(t *testing.T) {
 	}
 }
 
+// TestHours_LongWindows checks that every mark of a long window is there, although no column
+// starts within its hour.
+func TestHours_LongWindows(t *testing.T) {
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	for days, want := range map[int]string{
+		5:  "00h      12h       00h      12h       00h      12h       00h      12h       00h      12h",
+		14: "1 Jul  2 Jul  3 Jul  4 Jul  5 Jul  6 Jul  7 Jul  8 Jul  9 Jul  10 Jul 11 Jul 12 Jul 13 Jul 14 Jul",
+	} {
+		if got := hours(plotWidth, start, start.AddDate(0, 0, days)); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("%d days:\n%s\nwant\n%s", days, got, want)
+		}
+	}
+}
+
 func TestResample_Mean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		series := rapid.SliceOfN(rapid.Float64Range(-1, 1), 0, 3000).Draw(t, "series")

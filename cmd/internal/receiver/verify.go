@@ -122,10 +122,11 @@ func readHeaders(header http.Header) (d Delivered, signatures []string, problem 
 	}
 	d.ID = header.Get("webhook-id")
 	seconds, err := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)
-	if err != nil {
+	signedAt := time.Unix(seconds, 0).UTC()
+	if year := signedAt.Year(); err != nil || year < 1 || year > 9999 { // JSON has no other years
 		return d, nil, problemf(ProblemHeaders, "webhook-timestamp: %q is not a time in whole seconds since 1970", header.Get("webhook-timestamp"))
 	}
-	d.SignedAt = time.Unix(seconds, 0).UTC()
+	d.SignedAt = signedAt
 	signatures = strings.Fields(header.Get("webhook-signature"))
 	for _, s := range signatures {
 		version, encoded, ok := strings.Cut(s, ",")

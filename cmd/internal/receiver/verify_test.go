@@ -102,6 +102,7 @@ func TestVerify(t *testing.T) {
 		{"301 s ahead", []string{mine}, signed(t, "msg_1", arrival.Add(Tolerance+time.Second), event, mine), event, ProblemTooNew, "5m1s ahead"},
 		{"two headers missing", []string{mine}, changed(changed(good, "webhook-id", ""), "webhook-signature", ""), event, ProblemHeaders, "webhook-id, webhook-signature"},
 		{"a timestamp in words", []string{mine}, changed(good, "webhook-timestamp", "now"), event, ProblemHeaders, `"now" is not a time`},
+		{"a timestamp beyond the year 9999", []string{mine}, changed(good, "webhook-timestamp", "99999999999999999"), event, ProblemHeaders, `"99999999999999999" is not a time`},
 		{"no signature", []string{mine}, changed(good, "webhook-signature", "v1"), event, ProblemHeaders, `"v1" is not a version`},
 		{"another's secret", []string{theirs}, good, event, ProblemSecret, "no signature matches this secret"},
 		{"another's public key", []string{otherPublic}, both, event, ProblemSecret, "no signature"},

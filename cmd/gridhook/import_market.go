@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -98,9 +99,9 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 	for _, series := range all {
 		switch {
 		case series.Node == "":
-			return usagef("the prices do not name a node: name it with --node")
+			return errors.Join(to.flush(), errors.New("the prices do not name a node: name it with --node"))
 		case series.Kind == "":
-			return usagef("the prices do not name a market: name it with --kind")
+			return errors.Join(to.flush(), errors.New("the prices do not name a market: name it with --kind"))
 		}
 		if err := m.send(series, org, to); err != nil {
 			return err

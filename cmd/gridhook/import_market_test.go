@@ -42,6 +42,18 @@ func TestImportMarketPrices_UnknownNode(t *testing.T) {
 	}
 }
 
+// TestImportMarketPrices_SecondFile checks that an error in a file is not an error of usage
+// after another file was imported.
+func TestImportMarketPrices_SecondFile(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(2, 2, 0, ""))
+	good, plain := writeFile(t, "prices.csv", caiso), writeFile(t, "plain.csv", "start,price,unit\n2026-07-01T05:00:00Z,25,$/MWh\n")
+	got := run(t, f, "", []string{"import", "--format", "market", good, plain})
+	if got.code != exitFailure || !strings.HasSuffix(got.err, "gridhook: the prices do not name a node: name it with --node\n") || !strings.HasPrefix(got.out, "3 lines: 2 created") {
+		t.Errorf("exit %d, %s; it shows\n%s", got.code, got.err, got.out)
+	}
+}
+
 func TestImportMarketPrices_MissingInput(t *testing.T) {
 	f := newFake(t)
 	plain := writeFile(t, "plain.csv", "start,price,unit\n2026-07-01T05:00:00Z,25,$/MWh\n")

@@ -26,14 +26,14 @@ func (a *affected) add(cmd *cobra.Command) {
 }
 
 // triggerHomes triggers the homes on the plan if the flag is set. It continues with the
-// other organizations after a failure. It returns the response unchanged.
+// other organizations after a failure. It returns the response unchanged, also with an error.
 func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error) {
 	if !a.trigger {
 		return response, nil
 	}
 	organizations, err := a.organizations(ctx, c)
 	if err != nil {
-		return nil, err
+		return response, fmt.Errorf("the plan is changed, but its homes are not triggered: %w", err)
 	}
 	if len(organizations) == 0 {
 		say(a.g.err, "no home is on plan %s: nothing to trigger\n", a.plan)
@@ -49,7 +49,7 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, o.id, accepted.TriggerID)
 	}
 	if failed > 0 {
-		return nil, fmt.Errorf("the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", failed, len(organizations), a.plan)
+		return response, fmt.Errorf("the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", failed, len(organizations), a.plan)
 	}
 	return response, nil
 }

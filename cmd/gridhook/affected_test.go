@@ -47,6 +47,9 @@ func TestAffectedHomes_OtherOrganizations(t *testing.T) {
 		answer{503, `{"error_code":"UNAVAILABLE","message":"The service cannot take this now."}`},
 		ok(`{"triggerId":"trg_1","organizationId":"x","status":"ACCEPTED","homes":7}`))
 	got := run(t, f, "", strings.Fields("plan event delete flat e --trigger"))
+	if got.out != "e is deleted.\n" {
+		t.Errorf("it shows %q", got.out)
+	}
 	if got.code != exitFailure || !strings.Contains(got.err, "triggered 7 homes of south: trg_1\n") || !strings.Contains(got.err, "homes of north not triggered: The service cannot take this now.\n") || !strings.Contains(got.err, "of 1 of 2 organizations are not triggered") {
 		t.Errorf("exit %d, it says %q", got.code, got.err)
 	}

@@ -58,7 +58,7 @@ In a folder the name of the file has the time, and --keep deletes the oldest fil
 			if err != nil {
 				return err
 			}
-			var deleted []string
+			deleted := []string{} // null in JSON otherwise
 			if retained > 0 {
 				if deleted, err = deleteOldBackups(args[0], retained); err != nil {
 					return err

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,5 +45,15 @@ func TestBackupFolder(t *testing.T) {
 	}
 	if deleted, err := deleteOldBackups(dir, 2); err != nil || len(deleted) != 0 {
 		t.Errorf("second run: deleted %v, %v", deleted, err)
+	}
+}
+
+// TestBackup_JSON checks that a backup that deletes nothing has an empty list.
+func TestBackup_JSON(t *testing.T) {
+	f := newFake(t)
+	f.on("/backup", ok("backup"))
+	got := run(t, f, "", []string{"backup", filepath.Join(t.TempDir(), "b"), "--json", "--recipient", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"})
+	if got.code != 0 || !strings.Contains(got.out, `"deleted":[]`) && !strings.Contains(got.out, `"deleted": []`) {
+		t.Errorf("exit %d, %s: %s", got.code, got.err, got.out)
 	}
 }

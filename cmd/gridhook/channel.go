@@ -35,7 +35,7 @@ func newChannelCommand(g *globals) *cobra.Command {
 		r.remove("Delete a notification channel", fmt.Sprintf(example, "delete")),
 		r.command(operation{
 			use: "test CHANNEL", short: "Send a test message; exit code 1 if the receiver does not accept it",
-			example: fmt.Sprintf(example, "test"), after: channelTested, done: "The receiver accepted the message.",
+			example: fmt.Sprintf(example, "test"), after: channelTested(g), done: "The receiver accepted the message.",
 		})))
 }
 
@@ -62,14 +62,18 @@ func deriveChannel(r record) {
 	}
 }
 
-// channelTested returns an error if a test message was not delivered.
-func channelTested(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
-	var t events.ChannelTest
-	if err := json.Unmarshal(response, &t); err != nil {
-		return nil, err
+// channelTested returns a function that returns an error if a test message was not delivered.
+// Only JSON shows the response then.
+func channelTested(g *globals) func(context.Context, *client.Client, json.RawMessage) (json.RawMessage, error) {
+	return func(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
+		var t events.ChannelTest
+		err := json.Unmarshal(response, &t)
+		if err == nil && !t.Delivered {
+			err = fmt.Errorf("the channel did not accept the test: %s", t.Reason)
+		}
+		if err != nil && !g.json() {
+			response = nil
+		}
+		return response, err
 	}
-	if !t.Delivered {
-		return nil, fmt.Errorf("the channel did not accept the test: %s", t.Reason)
-	}
-	return response, nil
 }

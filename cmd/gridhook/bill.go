@@ -152,6 +152,9 @@ func (f *billFlags) rate(ctx context.Context, g *globals) (json.RawMessage, erro
 
 // stored reads a plan from the server: the organization's own, or the shared plan.
 func (f *billFlags) stored(ctx context.Context, g *globals, id string) ([]byte, error) {
+	if err := g.ofOperator("rate plans"); err != nil {
+		return nil, err
+	}
 	c, err := g.connect()
 	if err != nil {
 		return nil, err

@@ -93,6 +93,9 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) 
 			if err != nil {
 				return nil, err
 			}
+			if n, _ := value.(int); f.field == "limit" && n < 0 {
+				return nil, usagef("--limit must be 0 or more, not %d", n)
+			}
 			body.set(f.field, value)
 		}
 		return body, nil

@@ -48,6 +48,9 @@ func TestUsage_Errors(t *testing.T) {
 		{"plan add --part DELIVERY=a", `--id must be given with --part`},
 		{"plan add --id p --part a", `--part must be ROLE=PLAN, not "a"`},
 		{"trigger --org acme --timeout 1m", `--timeout needs --watch`},
+		{"trigger --org acme --watch --timeout=-2s", `--timeout must be 0 or more, not -2s`},
+		{"delivery list --org acme --limit -1", `--limit must be 0 or more, not -1`},
+		{"bill --plan p --api-url http://127.0.0.1:1 --api-key k", `rate plans belong to the operator and a partner's key has no access`},
 		{"serve extra", `unexpected argument "extra"`},
 	}
 	for _, test := range tests {
@@ -194,6 +197,7 @@ func TestTest_NotAccepted(t *testing.T) {
 	f.on("/v1/channels/ch_1/test", ok(`{"delivered":false,"reason":"status 404"}`))
 	for _, test := range []struct{ args, out, err string }{
 		{"endpoint test ep_1 --org acme", "outcome   FAILED\nstatus    500\nreason    the endpoint responded 500\nresponse  down\ntook      12.3 ms\nmessage   msg_1\n", "the endpoint did not accept the test"},
+		{"channel test ch_1 --org acme --json", "{\n  \"delivered\": false,\n  \"reason\": \"status 404\"\n}\n", "the channel did not accept the test: status 404"},
 		{"channel test ch_1 --org acme", "", "the channel did not accept the test: status 404"},
 	} {
 		if got := run(t, f, "", strings.Fields(test.args)); got.code != exitFailure || got.out != test.out || !strings.Contains(got.err, test.err) {

@@ -49,6 +49,9 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 			if timeout != 0 && !watch {
 				return usagef("--timeout needs --watch")
 			}
+			if timeout < 0 {
+				return usagef("--timeout must be 0 or more, not %s", timeout)
+			}
 			if request.StartTime, request.EndTime, err = window("--start", start, "--end", end, time.Now()); err != nil {
 				return err
 			}

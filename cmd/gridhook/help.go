@@ -12,9 +12,11 @@ func newHelpTopics() []*cobra.Command {
 			Long: `The exit codes of every command:
 
   0  The command succeeded.
-  1  The command failed, fully or partly: the server refused or did not respond, a line
-     of an import was wrong, a home was not reached (trigger --watch), an endpoint did not
-     accept a test, a webhook does not verify, or a check failed (doctor).
+  1  The command failed, fully or partly: the server refused, did not respond or is not
+     ready (status), a line of an import was wrong, a home was not reached (trigger
+     --watch), an endpoint or a channel did not accept a test (endpoint test, channel
+     test), the fetch of a source failed (source check), a webhook does not verify
+     (verify), a check failed (doctor), or a signal ended the command.
   2  The command line or a setting is wrong. The command did nothing.
   3  Only doctor: no check failed, but there is a warning or an unknown result.
 

@@ -184,6 +184,11 @@ func TestHelp_ExitCodes(t *testing.T) {
 			t.Errorf("the exit code %d is not documented:\n%s", code, got.out)
 		}
 	}
+	for _, command := range []string{"endpoint test", "channel test", "source check", "status"} {
+		if got := run(t, nil, "", []string{"help", "exit-codes"}); !strings.Contains(strings.Join(strings.Fields(got.out), " "), command) {
+			t.Errorf("the failure of %s is not documented:\n%s", command, got.out)
+		}
+	}
 	if got := run(t, nil, "", []string{"--help"}); !strings.Contains(got.out, "gridhook exit-codes") {
 		t.Errorf("the help does not link to the exit codes:\n%s", got.out)
 	}

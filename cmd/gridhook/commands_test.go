@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -339,6 +340,9 @@ func TestList_DefaultLimit(t *testing.T) {
 		page := ok(`{"data":[` + strings.Repeat(tt.item+",", tt.page-1) + tt.item + `],"next":"c"}`)
 		f.on(tt.path, append(slices.Repeat([]answer{page}, tt.requests), ok(data()))...)
 		got := run(t, f, "", []string{list, "list", "--org", "acme"})
+		if want := fmt.Sprintf("the list ends after %d ", tt.page*tt.requests); !strings.HasPrefix(got.err, want) {
+			t.Errorf("%s: it says %q, want %q", list, got.err, want)
+		}
 		if n := len(f.requests); got.code != 0 || n != tt.requests || !sameJSON(t, f.requests[0].body, tt.firstLimit) {
 			t.Errorf("%s: exit %d after %d requests, the first %s", list, got.code, n, f.requests[0].body)
 		}

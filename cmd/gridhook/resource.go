@@ -180,9 +180,13 @@ func (r resource) list(short, example string, flags ...bodyFlag) *cobra.Command 
 func (r resource) listOf(o operation) *cobra.Command {
 	r.g.lists[r.noun] = r
 	return r.run(o, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
+		most, _ := body["limit"].(int)
 		items, err := all[json.RawMessage](cmd.Context(), c, r, body)
 		if err != nil {
 			return err
+		}
+		if most > 0 && len(items) == most && !given(cmd, "limit") && !given(cmd, "watch") {
+			say(r.g.err, "the list ends after %d %s: name another number with --limit\n", most, r.plural)
 		}
 		return r.showAll(items)
 	})

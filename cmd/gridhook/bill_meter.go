@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -115,7 +116,7 @@ func (f *billFlags) home() (h bill.Home, err error) {
 
 // metered reads a Green Button file without gaps, or the numbers of a CSV.
 func metered(text []byte) (any, error) {
-	if !bytes.HasPrefix(bytes.TrimLeft(text, "\ufeff \r\n\t"), []byte("<")) {
+	if !bytes.HasPrefix(bytes.TrimLeft(text, byteOrderMark+" \r\n\t"), []byte("<")) {
 		return numbers(text)
 	}
 	r, err := greenbutton.Read(bytes.NewReader(text))
@@ -127,7 +128,7 @@ func metered(text []byte) (any, error) {
 
 // numbers reads the last column of a CSV. The first row may be a header.
 func numbers(text []byte) ([]float64, error) {
-	in := csv.NewReader(bytes.NewReader(text))
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte(byteOrderMark))))
 	in.FieldsPerRecord, in.TrimLeadingSpace = -1, true
 	var list []float64
 	for first := true; ; first = false {
@@ -142,6 +143,8 @@ func numbers(text []byte) ([]float64, error) {
 		v, err := strconv.ParseFloat(cell, 64)
 		line, _ := in.FieldPos(0)
 		switch {
+		case err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
+			return nil, fmt.Errorf("line %d: %q is not a finite number", line, cell)
 		case err == nil:
 			list = append(list, v)
 		case !first:

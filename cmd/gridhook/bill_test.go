@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -148,6 +149,13 @@ func TestBill_Table(t *testing.T) {
 	}
 }
 
+// TestNumbers_ByteOrderMark checks that the mark of a spreadsheet does not hide the first value.
+func TestNumbers_ByteOrderMark(t *testing.T) {
+	if got, err := numbers([]byte(byteOrderMark + "1.5\n2\n")); err != nil || !slices.Equal(got, []float64{1.5, 2}) {
+		t.Errorf("it reads %v, %v", got, err)
+	}
+}
+
 func TestBill_MissingInput(t *testing.T) {
 	tariff := writeFile(t, "tariff.json", flatTariff)
 	market := writeFile(t, "market.json", `{"name":"Hourly","market":{"node":"N","market":"REAL_TIME"},"energyratestructure":[[{"rate":0}]]}`)
@@ -163,6 +171,7 @@ func TestBill_MissingInput(t *testing.T) {
 		{[]string{"--tariff", tariff, "--annual-kwh", "-1", "--zipcode", "60614"}, "above 0"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 100, 1)}, "--step"},
 		{[]string{"--tariff", tariff, "--load", writeFile(t, "bad.csv", "1\n2\nmany\n")}, `line 3: "many" is not a number`},
+		{[]string{"--tariff", tariff, "--load", writeFile(t, "nan.csv", "1\nNaN\n")}, `nan.csv: line 2: "NaN" is not a finite number`},
 		{[]string{"--tariff", tariff, "--load", writeFile(t, "none.csv", "kwh\n")}, "no numbers"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "1h", "--solar-kw", "5", "--zipcode", "60614"}, "typical year"},
 		{[]string{"--tariff", tariff, "--load", hoursOf(t, 744, 1), "--step", "1h", "--start", "July", "--timezone", "UTC"}, "--start"},

@@ -26,6 +26,15 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
+func TestImport_ByteOrderMark(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/import", imported(1, 1, 0, ""))
+	got := run(t, f, byteOrderMark+`{"resource":"home","id":"h1"}`, []string{"import", "--org", "acme", "-"})
+	if want := `{"organizationId":"acme","resource":"home","id":"h1"}` + "\n"; got.code != 0 || f.last().body != want {
+		t.Errorf("exit %d, %s; it sent %q, want %q", got.code, got.err, f.last().body, want)
+	}
+}
+
 func TestImport_NDJSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(3, 2, 1, `{"line":2,"resource":"home","id":"h 2","fields":[{"field":"id","message":"is bad"},{"field":"zipcode","message":"is worse"}]}`))
@@ -319,7 +328,7 @@ func FuzzReadNDJSON(f *testing.F) {
 			sent = append(sent, c.numbers...)
 		}
 		var want []int
-		for i, line := range bytes.Split(input, []byte("\n")) {
+		for i, line := range bytes.Split(bytes.TrimPrefix(input, []byte(byteOrderMark)), []byte("\n")) {
 			if len(bytes.TrimSpace(line)) > 0 {
 				want = append(want, i+1)
 			}

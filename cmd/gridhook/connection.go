@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,7 +104,8 @@ func (g *globals) takeEnvironment(cmd *cobra.Command) error {
 	}
 	c, err := g.currentContext()
 	if err != nil {
-		return err
+		g.contextErr = err
+		return nil //nolint:nilerr // connect returns it: a command without a server needs no context
 	}
 	g.contextKey = c["operator-key"]
 	return takeFlags(cmd, func(name string) string { return c[name] })
@@ -142,6 +144,9 @@ func (g *globals) checkRequired(cmd *cobra.Command) error {
 		}
 	})
 	if len(missing) > 0 {
+		if g.contextErr != nil {
+			return g.contextErr
+		}
 		return usagef("%s must be given", strings.Join(missing, " and "))
 	}
 	return nil
@@ -150,15 +155,14 @@ func (g *globals) checkRequired(cmd *cobra.Command) error {
 // connect creates a client. With --api-url it is a partner's client. Otherwise it uses
 // the operator's key and acts for --org if the command has that flag.
 func (g *globals) connect() (*client.Client, error) {
-	flag, example := "--admin-url", defaultAdminURL
+	flag := "admin-url"
 	if g.isPartner() {
-		flag, example = "--api-url", "https://gridhook.example.com"
+		flag = "api-url"
 	}
-	u, err := url.Parse(g.server())
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("%s must be a URL such as %s, not %q", flag, example, g.server())
+	if err := cmp.Or(g.contextErr, checkURL(flag, g.server())); err != nil {
+		return nil, err
 	}
-	key := g.apiKey
+	key, err := g.apiKey, error(nil)
 	if !g.isPartner() {
 		key, _, err = g.operatorKey()
 	} else if key == "" {
@@ -168,6 +172,15 @@ func (g *globals) connect() (*client.Client, error) {
 		return nil, err
 	}
 	return &client.Client{BaseURL: g.server(), Key: key, Organization: g.org}, nil
+}
+
+// checkURL returns an error if the value of --admin-url or --api-url is not a URL.
+func checkURL(flag, text string) error {
+	example := map[string]string{"admin-url": defaultAdminURL, "api-url": "https://gridhook.example.com"}[flag]
+	if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usagef("--%s must be a URL such as %s, not %q", flag, example, text)
+	}
+	return nil
 }
 
 // operatorKey returns the operator's key and its source: the environment, the context, or

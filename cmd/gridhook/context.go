@@ -124,24 +124,29 @@ func newContextAdd(g *globals) *cobra.Command {
 		{name: "operator-key-file", field: "operator-key", value: textFile{}, help: "`file` with the operator's key, - for standard input"},
 		{name: "api-key-file", field: "api-key", value: textFile{}, help: "`file` with the partner's API key, - for standard input"},
 	}
-	var given func() (fields, error)
+	var read func() (fields, error)
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Create or replace a context and make it the current one", Args: takes("the context's name"),
 		Example: `  gridhook context add local --data /var/lib/gridhook --org acme
   gridhook context add production --admin-url https://gridhook.internal:8081 --operator-key-file operator.key
   gridhook context add partner --api-url https://gridhook.example.com --api-key-file api.key`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.readContexts()
 			if err != nil {
 				return err
 			}
-			values, err := given()
+			values, err := read()
 			if err != nil {
 				return err
 			}
 			made := map[string]string{}
 			for name, value := range values {
 				made[name] = value.(string)
+			}
+			for _, name := range []string{"admin-url", "api-url"} {
+				if err := checkURL(name, made[name]); given(cmd, name) && err != nil {
+					return err
+				}
 			}
 			if folder := made["data"]; folder != "" {
 				if made["data"], err = filepath.Abs(folder); err != nil {
@@ -152,7 +157,7 @@ func newContextAdd(g *globals) *cobra.Command {
 			return g.saveContexts(c)
 		},
 	}
-	given = addFlags(cmd, settings)
+	read = addFlags(cmd, settings)
 	cmd.MarkFlagsMutuallyExclusive("admin-url", "api-url")
 	cmd.MarkFlagsOneRequired("admin-url", "data", "api-url")
 	return cmd

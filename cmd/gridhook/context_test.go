@@ -74,6 +74,22 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestContext_Unknown checks that only commands that need a server need the context.
+func TestContext_Unknown(t *testing.T) {
+	gone := "GRIDHOOK_CONTEXT=gone"
+	if got := run(t, nil, "", []string{"backup", "keygen", filepath.Join(t.TempDir(), "key")}, gone); got.code != 0 {
+		t.Errorf("keygen: exit %d, %s", got.code, got.err)
+	}
+	for _, args := range []string{"org list", "home list"} { // home list needs --org
+		if got := run(t, nil, "", strings.Fields(args), gone); got.code != exitUsage || !strings.HasPrefix(got.err, `gridhook: context "gone" not found`) {
+			t.Errorf("%s: exit %d, %s", args, got.code, got.err)
+		}
+	}
+	if got := run(t, nil, "", strings.Fields("context add x --api-url gridhook.example.com")); got.code != exitUsage || !strings.Contains(got.err, "--api-url must be a URL such as https://gridhook.example.com") {
+		t.Errorf("a context without a URL: exit %d, %s", got.code, got.err)
+	}
+}
+
 // With the address of the public API a command acts for a partner.
 func TestContext_Partner(t *testing.T) {
 	f := newFake(t)

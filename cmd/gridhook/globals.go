@@ -33,6 +33,8 @@ type globals struct {
 	apiURL, apiKey string
 	// context is the name of the selected context. contextKey is its operator key.
 	context, contextKey string
+	// contextErr is the reason why there is no such context.
+	contextErr error
 
 	// lists are the resources that have a list, by noun.
 	lists map[string]resource

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"time"
 
@@ -93,11 +93,9 @@ type demonstration struct {
 }
 
 func (d *demonstration) run(ctx context.Context) (*Report, error) {
-	listener, url, err := listen(ctx)
-	if err != nil {
-		return nil, err
-	}
-	url += "/hooks"
+	server := httptest.NewUnstartedServer(nil)
+	defer server.Close()
+	url := "http://" + server.Listener.Addr().String() + "/hooks"
 	secret, err := d.register(ctx, url)
 	if err != nil {
 		return nil, err
@@ -107,7 +105,8 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	r := receiver.New(receiver.Options{Verifier: verifier, Each: d.arrivals.add})
-	defer serve(listener, d.stumbling(r))()
+	server.Config.Handler = d.stumbling(r)
+	server.Start()
 	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
 
 	d.left.Store(int64(d.Stumbles))
@@ -128,23 +127,6 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	d.arrivals.sumUp(report, accepted)
 	report.Live, err = d.changePrices(ctx)
 	return report, err
-}
-
-// listen listens on a free port of the loopback.
-func listen(ctx context.Context) (listener net.Listener, url string, err error) {
-	listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", err
-	}
-	return listener, "http://" + listener.Addr().String(), nil
-}
-
-// serve serves a handler until stop is called.
-func serve(listener net.Listener, handler http.Handler) (stop func()) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	return func() { _, _ = server.Close(), <-served }
 }
 
 // register registers the receiver with short retry delays.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -53,14 +54,11 @@ func (m *market) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 func (d *demonstration) changePrices(ctx context.Context) (live *Live, err error) {
 	m := &market{started: time.Now()}
 	m.base.Store(40)
-	listener, url, err := listen(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer serve(listener, m)()
+	server := httptest.NewServer(m)
+	defer server.Close()
 	operator := d.box.Operator
 	_, err = operator.CreateSource(ctx, client.NewSource{
-		ID: liveSource, Adapter: "csv", URL: url, Parameters: map[string]string{"node": "DEMO"}, EverySeconds: 3600, PlanID: livePlan,
+		ID: liveSource, Adapter: "csv", URL: server.URL, Parameters: map[string]string{"node": "DEMO"}, EverySeconds: 3600, PlanID: livePlan,
 	})
 	if err != nil {
 		return nil, err

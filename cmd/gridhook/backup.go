@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 )
 
@@ -65,7 +66,7 @@ In a folder the name of the file has the time, and --keep deletes the oldest fil
 				}
 			}
 			return g.show(map[string]any{"file": path, "bytes": size, "deleted": deleted}, func(w io.Writer) {
-				row(w, "backed up into "+path+", "+bytesText(size))
+				row(w, "backed up into "+path+", "+config.Size(size).Rounded())
 				for _, old := range deleted {
 					row(w, "deleted "+old)
 				}
@@ -92,7 +93,7 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 	progress := g.newProgress()
 	defer progress.end()
 	return saveFile(path, &countingReader{r: b, each: func(n int64) {
-		progress.show(bytesText(n)+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
+		progress.show(config.Size(n).Rounded()+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
 	}})
 }
 

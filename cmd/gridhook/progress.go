@@ -61,16 +61,3 @@ func (p *progressLine) rate(things int64, name string, done, total int64) string
 	}
 	return words
 }
-
-// bytesText formats a number of bytes, such as 1.2 MiB.
-func bytesText(n int64) string {
-	value, unit := float64(n), 0
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	for value >= 1024 && unit < len(units)-1 {
-		value, unit = value/1024, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
-}

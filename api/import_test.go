@@ -230,6 +230,17 @@ func TestImport_KeepsState(t *testing.T) {
 	}
 }
 
+// TestImport_SharedPlan checks that the error of an event without an organization says that
+// only shared plans were looked up.
+func TestImport_SharedPlan(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	got := e.imported(`{"resource":"planEvent","planId":"plan1","kind":"CRITICAL_PEAK","from":"2026-07-02T21:00:00Z","to":"2026-07-03T01:00:00Z","adder":0.6}`)
+	want := `no shared rate plan "plan1": if an organization has it, add organizationId`
+	if got.Failed != 1 || got.Errors[0].Fields[0].Message != want {
+		t.Errorf("imported %+v, want the error %s", got, want)
+	}
+}
+
 // TestImport_DamagedRecords checks that an import repairs records that do not decode. It
 // cannot repair the events of a plan, and reports only that line.
 func TestImport_DamagedRecords(t *testing.T) {

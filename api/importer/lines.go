@@ -163,7 +163,12 @@ func (c *check) refersTo(ref storage.Ref, field string) {
 }
 
 // noEntity is the message for a reference to an entity that does not exist.
-func noEntity(ref storage.Ref) string { return fmt.Sprintf("there is no %s %q", ref.Kind, ref.ID) }
+func noEntity(ref storage.Ref) string {
+	if ref.Kind == storage.KindRatePlan && ref.Org == storage.Shared {
+		return fmt.Sprintf("no shared rate plan %q: if an organization has it, add organizationId", ref.ID)
+	}
+	return fmt.Sprintf("there is no %s %q", ref.Kind, ref.ID)
+}
 
 type organizationLine struct {
 	_ struct{} `required:"resource,id,name"`

@@ -58,7 +58,7 @@ for download. It replaces the assumed use and load of the home.`,
 			return g.importFiles(cmd.Context(), c, format, args)
 		},
 	}
-	cmd.Flags().StringVar(&g.org, "org", "", "`organization` of lines that do not name one (GRIDHOOK_ORG)")
+	cmd.Flags().StringVar(&g.org, "org", "", "`organization` of lines that do not name one, except rate plans, plan events and market series in NDJSON, which all organizations then share (GRIDHOOK_ORG)")
 	cmd.Flags().StringVar(&format.name, "format", "", "file `format`: ndjson, csv, market or greenbutton (default csv for *.csv, otherwise ndjson)")
 	cmd.Flags().StringVar(&format.home, "home", "", "`home` of Green Button files (default each file's name without its extension)")
 	format.market.flags(cmd)

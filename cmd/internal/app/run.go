@@ -34,7 +34,7 @@ func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) 
 	a, err := Start(ctx, o)
 	if err != nil && ctx.Err() != nil {
 		o.Log.Info("stopped during the start", "cause", sentence(err))
-		return nil
+		return nil //nolint:nilerr // a signal is no failure
 	}
 	if err != nil {
 		return err

@@ -172,6 +172,19 @@ func TestHelp_Restore(t *testing.T) {
 	}
 }
 
+// A data folder on the command line and a NATS in the environment are two targets. A restore
+// into the wrong one would delete data.
+func TestRestore_TwoTargets(t *testing.T) {
+	const environ = "GRIDHOOK_NATS=nats://127.0.0.1:1"
+	args := []string{"restore", "missing", "--identity", "missing", "--data", t.TempDir()}
+	if got := run(t, nil, "", args, environ); got.code != exitUsage || !strings.Contains(got.err, "name two targets") {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	if got := run(t, nil, "", append(args, "--nats", ""), environ); got.code != exitFailure {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+}
+
 func TestHelp_ExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"help", "exit-codes"}, {"help", "output"}} {
 		got := run(t, nil, "", args)

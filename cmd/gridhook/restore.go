@@ -49,6 +49,9 @@ apply at once: give those of the process.`,
 		if err != nil {
 			return err
 		}
+		if loaded.Config.Role != config.Serve && flags.Changed("data") && !flags.Changed("nats") {
+			return usagef("--data and the setting nats name two targets: add --nats \"\" to restore into the folder")
+		}
 		b, err := g.openBackup(args[0], identity)
 		if err != nil {
 			return err

@@ -112,7 +112,7 @@ func (p *tab) explains() {
 	p.press(homeKey, pageUpKey, pageUpKey, pageUpKey, pageUpKey, enterKey)
 	p.shows(".panel h3", "15:00 – 15:15 PST")
 	p.shows(".panel", "What one more kWh drawn costs, by Pacific Gas & Electric")
-	p.shows(".panel", "30%: part of it is a forecast, not in force yet, or depends on a fact that Gridhook does not know.")
+	p.shows(".panel", "16%: part of it is a forecast, not in force yet, or depends on a fact that Gridhook does not know.")
 	p.clickOn(`document.querySelector(".plot")`)
 	p.until(`!t.text(".panel h3").includes("15:00 – 15:15 PST")`)
 }

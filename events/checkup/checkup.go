@@ -113,9 +113,8 @@ func account(ctx context.Context, js jetstream.JetStream) (*jetstream.AccountInf
 func (f *Facts) streams(ctx context.Context, js jetstream.JetStream, o own.Options) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	o, err := own.Resolve(ctx, js, o)
-	if err != nil {
-		return // without an answer, the other facts say why
+	if resolved, err := own.Resolve(ctx, js, o); err == nil { // otherwise a stream cannot be read, which its own check says
+		o = resolved
 	}
 	for _, want := range own.Configs(o) {
 		sentAt := time.Now()

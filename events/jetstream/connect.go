@@ -32,6 +32,8 @@ type Conn struct {
 	// forget is the retention of tombstones in STATE that may expire, erasure the retention
 	// of the marks of deleted organizations, and keep that of the receipts.
 	forget, erasure, keep time.Duration
+	// keepReplicas leaves the number of replicas of each existing stream as it is.
+	keepReplicas bool
 	// handles caches a jetstream.Stream by stream name.
 	handles sync.Map
 	gate    Gate
@@ -140,6 +142,7 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	if err != nil {
 		return nil, err
 	}
+	c.keepReplicas = o.Replicas == 0
 	if o, err = Resolve(ctx, c.js, o); err == nil {
 		c.forget, c.erasure, c.keep = o.DeletionsAge, o.ErasureAge, o.ReceiptsAge
 		err = c.MakeStreams(ctx, o)

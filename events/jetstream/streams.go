@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -248,13 +249,29 @@ func Trial(o Options) jetstream.StreamConfig {
 // dedupeWindow is how long the server recognizes a repeated message id.
 const dedupeWindow = 2 * time.Minute
 
-// MakeStreams creates or updates the streams, all at once: each waits for the disk.
+// MakeStreams creates or updates the streams, many at once: each waits for the disk. The
+// streams of derived data follow those of record. So they are made again only after the
+// server has accepted the new settings.
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
-	group, ctx := errgroup.WithContext(ctx)
-	for _, cfg := range Configs(o) {
-		group.Go(func() error { return c.makeStream(ctx, cfg) })
+	for _, derived := range []bool{false, true} {
+		group, ctx := errgroup.WithContext(ctx)
+		for _, cfg := range Configs(o) {
+			if Derived(cfg.Name) == derived {
+				group.Go(func() error { return c.makeStream(ctx, cfg) })
+			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
 	}
-	return group.Wait()
+	return nil
+}
+
+// Derived reports whether a stream has only data that can be derived again or be lost.
+func Derived(name string) bool {
+	return slices.ContainsFunc([]string{workStream, knownStream, walksStream}, func(s string) bool {
+		return strings.HasSuffix(name, strings.TrimPrefix(s, "GRIDHOOK"))
+	})
 }
 
 func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error {
@@ -277,12 +294,15 @@ func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error
 // these cannot change. A stream of derived data that would need it is deleted and made again:
 // a server refuses the fast form of persistence for a stream with replicas.
 func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, existing jetstream.StreamConfig) error {
+	if c.keepReplicas {
+		cfg.Replicas = existing.Replicas // another process may be raising them now
+	}
 	if cfg.Replicas != existing.Replicas || cfg.MaxAge != existing.MaxAge {
 		c.log.Warn("settings of a stream change", "stream", cfg.Name, "replicas", cfg.Replicas, "replicas_before", existing.Replicas,
 			"retention", cfg.MaxAge.String(), "retention_before", existing.MaxAge.String())
 	}
 	cfg.DenyDelete = cfg.DenyDelete || existing.DenyDelete
-	if existing.PersistMode == jetstream.AsyncPersistMode && cfg.Replicas > 1 && cfg.PersistMode != existing.PersistMode {
+	if existing.PersistMode == jetstream.AsyncPersistMode && cfg.Replicas > 1 && Derived(cfg.Name) {
 		return c.js.DeleteStream(ctx, cfg.Name)
 	}
 	cfg.PersistMode = existing.PersistMode

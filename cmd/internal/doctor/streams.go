@@ -55,7 +55,7 @@ func (r *Report) stream(check string, s *checkup.Stream) {
 	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is in memory: a restart of NATS loses it")
 	add(is.Replicas < want.Replicas, Warning, restart, "has %s instead of %d", counted(is.Replicas, "replica", "replicas"), want.Replicas)
 	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: the loss of either server stops it")
-	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode && is.Replicas == want.Replicas,
+	add(want.PersistMode != jetstream.AsyncPersistMode && is.PersistMode == jetstream.AsyncPersistMode && !own.Derived(is.Name),
 		Problem, "back up, delete the stream, restore", "acknowledges writes before they are on disk")
 	add(want.DenyDelete && !is.DenyDelete || want.DenyPurge && !is.DenyPurge, Problem, restart, "allows the deletion of messages")
 	limited := (is.MaxMsgs > 0 || is.MaxBytes > 0) && is.Discard == jetstream.DiscardOld

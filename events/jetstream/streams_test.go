@@ -1,0 +1,58 @@
+package jetstream
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A process without settings of the streams leaves them as they are. A retention that is
+// shorter than any setting is corrected.
+func TestConnect_KeepsSettings(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for _, tt := range []struct{ is, want time.Duration }{{1000 * time.Hour, 1000 * time.Hour}, {time.Hour, triggersAge}} {
+		o := streamOptions
+		o.TriggersAge, o.ReceiptsAge = tt.is, time.Hour
+		must(t, b.MakeStreams(within(t), o))
+		second, err := Connect(within(t), "", Options{}, discard, b.server.Option())
+		must(t, err)
+		info, err := second.streamInfo(within(t), triggersStream)
+		must(t, err)
+		if info.Config.MaxAge != tt.want || second.ReceiptsAge() != receiptsAge {
+			t.Errorf("after %s the triggers are kept for %s, want %s, and the receipts for %s", tt.is, info.Config.MaxAge, tt.want, second.ReceiptsAge())
+		}
+		must(t, second.Close())
+	}
+}
+
+// A number of replicas that the server refuses changes no stream.
+func TestConnect_RefusedReplicas(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	must(t, b.PutSlice(within(t), newSlice(tr, 0)))
+	_, err := Connect(within(t), "", Options{Replicas: 3}, discard, b.server.Option())
+	if err == nil || !strings.Contains(err.Error(), "lower nats-replicas") {
+		t.Fatalf("got %v", err)
+	}
+	if f, err := b.NewInspector().Look(within(t), 0, 0); err != nil || f.Depth.Slices != 1 {
+		t.Errorf("after a refused start the queue has %+v, %v", f, err)
+	}
+}
+
+// A stream of record is never made again.
+func TestConnect_AsyncRecord(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.Accept(within(t), newTrigger("org"))
+	must(t, err)
+	cfg := jetstream.StreamConfig{Replicas: 3}
+	cfg.Name = triggersStream
+	must(t, b.adapt(within(t), &cfg, jetstream.StreamConfig{Name: triggersStream, Replicas: 1, PersistMode: jetstream.AsyncPersistMode}))
+	if s, err := b.Streams(within(t)); err != nil || s.LastTrigger != 1 {
+		t.Errorf("the triggers end at %d, %v", s.LastTrigger, err)
+	}
+}

@@ -58,6 +58,13 @@ func (h *health) enter(phase string) {
 	h.phase = phase
 }
 
+// stopping reports whether the process stops.
+func (h *health) stopping() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.phase == "stopping"
+}
+
 // problem returns the reason why the process is not ready, or "" if it is ready.
 func (h *health) problem(now time.Time) string {
 	h.mu.Lock()

@@ -64,6 +64,10 @@ func (a *App) adminHandler() http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
+		if a.health.stopping() { // the parts that operations need may have stopped
+			rest.Refuse(w, r, rest.ErrUnavailable)
+			return
+		}
 		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.servesAPI() {
 			backups.ServeHTTP(w, r)
 			return

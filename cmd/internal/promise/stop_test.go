@@ -51,7 +51,7 @@ func (p *process) signal(s syscall.Signal) {
 }
 
 // waitUnready waits until a process reports that it is not ready. Its metrics can still be
-// read.
+// read. It has no other pages.
 func (p *process) waitUnready() {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -61,6 +61,9 @@ func (p *process) waitUnready() {
 		if p.status("/readyz") == http.StatusServiceUnavailable {
 			if status := p.status("/metrics"); status != http.StatusOK {
 				p.t.Errorf("the metrics of a process that stops have status %d", status)
+			}
+			if status := p.status("/openapi.json"); status != http.StatusServiceUnavailable {
+				p.t.Errorf("another page of a process that stops has status %d", status)
 			}
 			return
 		}

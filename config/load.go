@@ -166,6 +166,9 @@ func (l *loader) fileLayer(path, source string) layer {
 		l.mistake(ConfigFlag, source, "must name a YAML file: %s: %s", path, strings.ReplaceAll(cause(err), "\n", " "))
 	}
 	for key, node := range keys {
+		if node.Kind == yaml.AliasNode {
+			node = *node.Alias
+		}
 		switch at := place(key); {
 		case at < 0:
 			l.mistake(key, path, "is not a setting%s", nearest(key))
@@ -173,6 +176,7 @@ func (l *loader) fileLayer(path, source string) layer {
 			from.texts[key] = node.Value
 		case node.Kind != yaml.ScalarNode && Settings()[at].TakenBy(l.role):
 			l.mistake(key, from.source(key), "must be a single value")
+			l.wrong = append(l.wrong, key)
 		}
 	}
 	return from

@@ -128,9 +128,13 @@ func TestLoad_SettingsOfOtherRoles(t *testing.T) {
 }
 
 func TestLoad_TextOfFile(t *testing.T) {
-	c := mustLoad(t, config.Serve, nil, nil, "operator-key: 123456789012345678901234567890\nmax-homes: null\n")
-	if c.OperatorKey != "123456789012345678901234567890" || c.Limits.MaxHomes != 1_000_000 {
-		t.Errorf("the key is %s, max-homes %d", c.OperatorKey, c.Limits.MaxHomes)
+	c := mustLoad(t, config.Serve, nil, nil, "operator-key: 123456789012345678901234567890\nmax-homes: null\nslices: &n 7\ncurves: *n\n")
+	if c.OperatorKey != "123456789012345678901234567890" || c.Limits.MaxHomes != 1_000_000 || c.Curves != 7 {
+		t.Errorf("the key is %s, max-homes %d, curves %d", c.OperatorKey, c.Limits.MaxHomes, c.Curves)
+	}
+	_, err := load(t, config.Worker, nil, nil, "nats: [nats://h:1]\n")
+	if got := mistakes(t, err); len(got) != 1 || !strings.Contains(got[0], "must be a single value") {
+		t.Errorf("a list of servers gets %q", got)
 	}
 }
 

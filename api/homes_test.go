@@ -174,6 +174,14 @@ func TestSolar_ImpossibleFacts(t *testing.T) {
 			}
 		}
 	}
+	// Solar that was stored earlier can be exported and imported again.
+	losses := 0.5
+	old := storage.Solar{HomeID: "chicago", SizeKw: 5, SolarSettings: storage.SolarSettings{Losses: &losses}}
+	old.OrganizationID = "acme"
+	must(t, e.store.Create(t.Context(), &old))
+	if report := e.imported(`{"resource":"solar","organizationId":"acme","homeId":"chicago","solarSystemSizeKw":6,"losses":0.5}`); len(report.Errors) != 0 {
+		t.Errorf("the import of stored solar reports %+v", report)
+	}
 }
 
 func TestDevices(t *testing.T) {

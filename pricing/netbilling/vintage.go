@@ -74,6 +74,9 @@ func vintageOf(year int) string { return fmt.Sprintf("NBT%02d", year%100) }
 
 // ofYear returns the utility's values for applications of a year, or nil.
 func (v *Values) ofYear(year int) *Values {
+	if year%100 == 0 {
+		return nil // its name would be that of the floating values
+	}
 	name := vintageOf(year)
 	for _, other := range all() {
 		if other.table.EIAID == v.table.EIAID && slices.Contains(other.table.Vintages, name) {

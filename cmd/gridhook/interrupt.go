@@ -10,19 +10,22 @@ import (
 
 // untilSignal returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The
 // second SIGINT or SIGTERM ends the process at once.
-func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, cancel := signal.NotifyContext(ctx, signals...)
-	keep := context.AfterFunc(ctx, func() {
+	first, release := signal.NotifyContext(parent, signals...)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
+	keep := context.AfterFunc(first, func() {
 		signal.Ignore(syscall.SIGHUP) // the shell and the kernel both send it when a terminal closes
-		cancel()
+		release()
+		cancel(context.Cause(first))
 	})
 	return ctx, func() {
 		keep()
-		cancel()
+		release()
+		cancel(nil)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"filippo.io/age"
 
@@ -47,11 +46,18 @@ func TestInterrupt_Backup(t *testing.T) {
 	}
 }
 
+// silent is an input that interrupts the command and never ends.
+type silent struct{ t *testing.T }
+
+func (s silent) Read([]byte) (int, error) {
+	signalSelf(s.t, syscall.SIGINT)
+	<-s.t.Context().Done()
+	return 0, io.EOF
+}
+
 // TestInterrupt_StandardInput checks that a signal ends a command that waits for its input.
 func TestInterrupt_StandardInput(t *testing.T) {
-	in, _ := io.Pipe()
-	time.AfterFunc(50*time.Millisecond, func() { signalSelf(t, syscall.SIGINT) })
-	got := runWith(t, newFake(t), "", []string{"import", "-"}, func(g *globals) { g.in = in })
+	got := runWith(t, newFake(t), "", []string{"import", "-"}, func(g *globals) { g.in = silent{t} })
 	if got.code != exitFailure || got.err != "gridhook: interrupt signal received\n" {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}
@@ -66,9 +72,6 @@ func TestInterrupt_Hangup(t *testing.T) {
 	got := start(t, []string{"serve"}, func(ctx context.Context, _ config.Config) error {
 		signalSelf(t, syscall.SIGHUP)
 		<-ctx.Done()
-		for !signal.Ignored(syscall.SIGHUP) {
-			time.Sleep(time.Millisecond)
-		}
 		signalSelf(t, syscall.SIGHUP)
 		return nil
 	})

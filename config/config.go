@@ -88,9 +88,9 @@ type Config struct {
 
 	// Each retention is longer than the retries of a delivery, which end after a day: its
 	// outcomes must outlive them. By default, a process leaves the streams as they are.
-	ReceiptsAge time.Duration `setting:"receipts-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API; 0s for that of the existing streams, or 168h for new streams"`
-	TriggersAge time.Duration `setting:"triggers-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects; 0s for that of the existing streams, or 720h for new streams"`
-	AuditAge    time.Duration `setting:"audit-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of the audit log; 0s for that of the existing stream, or 8760h for a new stream"`
+	ReceiptsAge time.Duration `setting:"receipts-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API; with 0s, an existing stream stays as it is and a new stream gets 168h"`
+	TriggersAge time.Duration `setting:"triggers-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects; with 0s, an existing stream stays as it is and a new stream gets 720h"`
+	AuditAge    time.Duration `setting:"audit-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of the audit log; with 0s, an existing stream stays as it is and a new stream gets 8760h"`
 	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for three quarters of the free space"`
 
 	Traces Traces `setting:"trace"`
@@ -119,7 +119,7 @@ type NATS struct {
 	Prefix      string `setting:"prefix" default:"gridhook" help:"first part of the names of all streams and subjects, lower case; installations that share a NATS account need different prefixes"`
 	Domain      string `setting:"domain" help:"JetStream domain; by default the domain of the server"`
 	Tags        string `setting:"placement-tags" help:"tags of the NATS servers that store the streams, comma-separated; by default any server of the cluster"`
-	Replicas    int    `setting:"replicas" default:"0" zero:"true" min:"1" max:"5" help:"number of replicas of each stream: 1, or 3 on a cluster; 0 for that of the existing streams, or 1 for new streams"`
+	Replicas    int    `setting:"replicas" default:"0" zero:"true" min:"1" max:"5" help:"number of replicas of each stream: 1, or 3 on a cluster; with 0, existing streams stay as they are and new streams get 1"`
 	KeyPair     `whose:"this process, PEM"`
 }
 

@@ -67,8 +67,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes a part of the handler's response, or an error in place of a response of
-// net/http.
+// Write sends a part of the handler's response. If net/http responds by itself, Write sends
+// an error with a JSON body instead.
 func (c *conn) Write(p []byte) (int, error) {
 	if c.handled.Load() || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
 		return c.Conn.Write(p)

@@ -29,9 +29,8 @@ type Conn struct {
 	apiPrefix string
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
-	// forget is the retention of tombstones in STATE that may expire, erasure the retention
-	// of the marks of deleted organizations, and keep that of the receipts.
-	forget, erasure, keep time.Duration
+	// options are those of Connect, with the settings of the existing streams.
+	options Options
 	// keepReplicas leaves the number of replicas of each existing stream as it is.
 	keepReplicas bool
 	// handles caches a jetstream.Stream by stream name.
@@ -131,7 +130,7 @@ func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamIn
 }
 
 // ReceiptsAge returns the retention of the receipts.
-func (c *Conn) ReceiptsAge() time.Duration { return c.keep }
+func (c *Conn) ReceiptsAge() time.Duration { return c.options.ReceiptsAge }
 
 // setUpWait is the timeout for setting up a stream.
 const setUpWait = 30 * time.Second
@@ -144,7 +143,7 @@ func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts 
 	}
 	c.keepReplicas = o.Replicas == 0
 	if o, err = Resolve(ctx, c.js, o); err == nil {
-		c.forget, c.erasure, c.keep = o.DeletionsAge, o.ErasureAge, o.ReceiptsAge
+		c.options = o
 		err = c.MakeStreams(ctx, o)
 	}
 	if err != nil {
@@ -182,7 +181,7 @@ func ConnectBare(url string, o Options, log *slog.Logger, opts ...nats.Option) (
 	}
 	return &Conn{
 		nc: nc, js: js, log: log, prefix: o.Prefix, apiPrefix: o.apiPrefix(),
-		publishWait: publishWait, forget: deletionsAge, gate: openGate,
+		publishWait: publishWait, options: o.withDefaults(), gate: openGate,
 	}, nil
 }
 

@@ -47,9 +47,9 @@ func (l StateLog) encode(w storage.Write) ([]byte, error) {
 // retention returns the time after which STATE removes a tombstone with Forget.
 func (l StateLog) retention(w storage.Write) time.Duration {
 	if w.Kind == storage.KindErasure {
-		return l.c.erasure
+		return l.c.options.ErasureAge
 	}
-	return l.c.forget
+	return l.c.options.DeletionsAge
 }
 
 // decodeMessage decodes a record of the stream.
@@ -227,7 +227,8 @@ func (l StateLog) Whole(ctx context.Context, after uint64, at time.Time) (bool, 
 		return false, err
 	}
 	const skew = 24 // fraction of the retention by which clocks may differ
-	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < l.c.forget-l.c.forget/skew, nil
+	age := l.c.options.DeletionsAge
+	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < age-age/skew, nil
 }
 
 // Tail passes the records after a revision to apply.

@@ -64,13 +64,13 @@ type Options struct {
 	// Prefix is the prefix of the streams and subjects, by default DefaultPrefix.
 	Prefix Prefix
 	// Domain is the JetStream domain, by default the server's. Tags select the servers
-	// of a cluster that store the streams, by default those of the existing streams or any.
+	// of a cluster that store the streams, by default the servers of the existing streams, or any server.
 	Domain string
 	Tags   []string
 	// Replicas of each stream: 1 for a single server, 3 on a cluster. TriggersAge,
 	// ReceiptsAge and AuditAge are the retention of triggers, receipts and the audit log. A
-	// ledger shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge. 0 selects
-	// that of the existing streams, or the default.
+	// ledger shows a trigger for ReceiptsAge. LastOf finds it for TriggersAge. With 0,
+	// existing streams stay as they are, and new streams get the default.
 	Replicas                           int
 	TriggersAge, ReceiptsAge, AuditAge time.Duration
 	// DeletionsAge is the retention of the tombstones of deleted entities in STATE.
@@ -249,9 +249,9 @@ func Trial(o Options) jetstream.StreamConfig {
 // dedupeWindow is how long the server recognizes a repeated message id.
 const dedupeWindow = 2 * time.Minute
 
-// MakeStreams creates or updates the streams, many at once: each waits for the disk. The
-// streams of derived data follow those of record. So they are made again only after the
-// server has accepted the new settings.
+// MakeStreams creates or updates the streams, many at once: each waits for the disk. It
+// begins with the streams of record. If the server refuses the new settings for them, it
+// deletes no stream of derived data.
 func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
 	for _, derived := range []bool{false, true} {
 		group, ctx := errgroup.WithContext(ctx)

@@ -1,17 +1,13 @@
 package doctor
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/config"
 )
 
@@ -20,24 +16,9 @@ var issued = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 // pair writes a certificate that is valid for 90 days from issued, and its key.
 func pair(t *testing.T) config.KeyPair {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: issued, NotAfter: issued.AddDate(0, 0, 90)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate, key := blackboxtest.Issue(t, &x509.Certificate{NotBefore: issued, NotAfter: issued.AddDate(0, 0, 90)})
 	dir := t.TempDir()
-	return config.KeyPair{
-		Certificate: written(t, filepath.Join(dir, "cert.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		Key:         written(t, filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
-	}
+	return config.KeyPair{Certificate: written(t, filepath.Join(dir, "cert.pem"), certificate), Key: written(t, filepath.Join(dir, "key.pem"), key)}
 }
 
 func written(t *testing.T, path string, text []byte) string {

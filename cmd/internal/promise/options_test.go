@@ -3,16 +3,12 @@ package promise
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -97,19 +93,10 @@ func (g *gateway) serveTLS(t *testing.T) (url, trusted string) {
 // identity creates a certificate and its key, in PEM.
 func (g *gateway) identity(t *testing.T) (certificate, key []byte) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	if g.certificate, err = x509.CreateCertificate(rand.Reader, template, template, private.Public(), private); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.certificate}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
+	certificate, key = blackboxtest.Issue(t, &x509.Certificate{NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)})
+	block, _ := pem.Decode(certificate)
+	g.certificate = block.Bytes
+	return certificate, key
 }
 
 // An endpoint with all options gets compressed batches, with its certificate and its

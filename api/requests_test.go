@@ -194,7 +194,7 @@ func TestRequests_Metrics(t *testing.T) {
 func TestRequests_Log(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
-	secret := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks?token=hush","headers":{"X-Token":"hush"}}`).ok(t)["secret"].(string)
+	secret := e.ask(key, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks?token=hush-hush","headers":{"X-Token":"hush-hush"}}`).ok(t)["secret"].(string)
 	e.public.Close() // waits until all is logged
 	before := strings.Count(e.log.String(), `"msg":"request"`)
 	deps := e.deps
@@ -212,7 +212,7 @@ func TestRequests_Log(t *testing.T) {
 			t.Errorf("%s lacks %s", last, want)
 		}
 	}
-	for _, hidden := range []string{key[len(key)-64:], secret, operatorKey, "hush"} {
+	for _, hidden := range []string{key[len(key)-64:], secret, operatorKey, "hush-hush"} {
 		if strings.Contains(log, hidden) {
 			t.Errorf("the log shows %q", hidden)
 		}

@@ -38,6 +38,7 @@ func (m *MQTT) configure(o *server.Options, password string) (err error) {
 	}
 	o.MQTT.TLSConfig, o.MQTT.ConsumerInactiveThreshold = m.TLS, forgetAfter
 	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS
+	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
 	o.CustomClientAuthentication = gatekeeper{m, password}
 	return nil
 }

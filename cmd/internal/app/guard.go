@@ -45,8 +45,22 @@ type guard struct {
 	// while there is no such fault.
 	full, stuck, damage atomic.Pointer[string]
 
+	unhealthy           repeated // why the embedded server is unhealthy
 	backoff             restartBackoff
 	restarts, recreated prometheus.Counter
+}
+
+// repeated is a fault that counts once two inspections in a row find it. The server also calls
+// a stream damaged that it is just creating, and a restart interrupts every client.
+type repeated struct{ last string }
+
+// found returns the fault of an inspection if the one before found it too, and "" otherwise.
+func (r *repeated) found(fault string) string {
+	if fault != r.last {
+		r.last = fault
+		return ""
+	}
+	return fault
 }
 
 // restartBackoff decides when the embedded server may be restarted again. The zero value
@@ -83,7 +97,7 @@ func (a *App) startGuard(ctx context.Context) error {
 	g.recreated = counter("consumers_recreated_total", "Queues whose consumer skipped messages and was recreated.")
 	_ = g.check(ctx) // the guard repeats it
 	a.run("the guard", func(ctx context.Context) error {
-		periodic.Sleep(ctx, guardEvery) // a fault must show in two inspections, one interval apart
+		periodic.Sleep(ctx, guardEvery) // inspections are an interval apart
 		return periodic.Run(ctx, guardEvery, a.Log, "inspect NATS", g.check)
 	})
 	return nil
@@ -133,16 +147,16 @@ func (g *guard) revive(now time.Time) {
 	if g.server == nil {
 		return
 	}
-	why, before := g.server.Healthy(), g.stuck.Load()
-	g.note(&g.stuck, sentence(why), "embedded NATS stopped storing")
+	why := g.unhealthy.found(sentence(g.server.Healthy()))
+	g.note(&g.stuck, why, "embedded NATS stopped storing")
 	switch {
 	case g.full.Load() != nil:
 		g.backoff.diskFull()
 		return
-	case why == nil:
+	case why == "":
 		g.backoff.healthy(now)
 		return
-	case before == nil || !g.backoff.over(now): // a restart interrupts every client, so the fault must show in two inspections
+	case !g.backoff.over(now):
 		return
 	}
 	g.app.Log.Warn("restarting the embedded NATS")

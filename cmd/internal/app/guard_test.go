@@ -64,3 +64,16 @@ func TestRestartBackoff(t *testing.T) {
 		restarts(5 * time.Second)
 	}
 }
+
+// A fault counts when two inspections in a row find the same one. A server that creates one
+// stream after another has another fault at each inspection.
+func TestRepeated_Found(t *testing.T) {
+	var r repeated
+	for i, step := range []struct{ fault, want string }{
+		{"", ""}, {"stream A", ""}, {"stream B", ""}, {"", ""}, {"stream A", ""}, {"stream A", "stream A"}, {"stream A", "stream A"}, {"", ""}, {"stream A", ""},
+	} {
+		if got := r.found(step.fault); got != step.want {
+			t.Errorf("inspection %d finds %q: it counts as %q, want %q", i, step.fault, got, step.want)
+		}
+	}
+}

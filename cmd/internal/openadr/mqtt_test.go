@@ -225,34 +225,36 @@ func TestMQTT_Prices(t *testing.T) {
 	early, _ := w.connect(w.keys["ven1"], w.tokens["ven1"])
 	w.listen(early, "ven1", "programs/ev/events", "CREATE")
 	early.message(w)
-	// The broker retains a message a little after it has passed it on. A client that
-	// connects in between gets the message as a new one, so the test tries another
-	// client.
-	late, m, _ := w.comesLate("ven2", "programs/ev/events")
-	for !m.Retained() {
-		late, m, _ = w.comesLate("ven2", "programs/ev/events")
-	}
+	late := w.comesLate("ven2", "programs/ev/events", func(callback) bool { return true })
 	w.imports(`{"resource":"ratePlan","organizationId":"acme","id":"ev","tariff":` + tariff[:len(tariff)-len(`[[{"rate":0.25,"unit":"kWh"}]]}`)] + `[[{"rate":0.5,"unit":"kWh"}]]}}`)
 	for _, c := late.message(w); c.Operation != "UPDATE"; _, c = late.message(w) {
 	}
 }
 
-// comesLate subscribes a new client and returns its first message. A client that subscribes
-// while the broker stores a message may get it neither as a retained nor as a new one. So
-// after a second without a message, another client subscribes.
-func (w *world) comesLate(role, topics string) (late *listener, m paho.Message, c callback) {
+// comesLate subscribes a new client, whose first message must be retained and wanted. The
+// broker retains a message a little after it has passed it on. A client that subscribes in
+// between gets it as a new one, or not at all. The broker may then show the message before it
+// for two minutes. So another client follows after a second.
+func (w *world) comesLate(role, topics string, wanted func(callback) bool) *listener {
 	w.t.Helper()
-	for start := time.Now(); time.Since(start) < patience; {
-		late, _ = w.connect(w.keys[role], w.tokens[role])
-		w.listen(late, role, topics, "ALL")
-		select {
-		case m = <-late.got:
-			return late, m, w.notification(m)
-		case <-time.After(time.Second):
+	for start := time.Now(); time.Since(start) < 2*patience; {
+		late, ok := w.connect(w.keys[role], w.tokens[role])
+		if !ok || !w.listen(late, role, topics, "ALL") {
+			w.t.Fatalf("a client may not subscribe to %s", topics)
 		}
+		again := time.After(time.Second)
+		select {
+		case m := <-late.got:
+			if m.Retained() && wanted(w.notification(m)) {
+				return late
+			}
+			<-again
+		case <-again:
+		}
+		late.Disconnect(0)
 	}
-	w.t.Fatalf("no message of %s", topics)
-	return nil, nil, callback{}
+	w.t.Fatalf("no retained message of %s", topics)
+	return nil
 }
 
 // TestMQTT_Rights checks that a client connects with its own token or key, subscribes to
@@ -314,6 +316,29 @@ func TestMQTT_Rights(t *testing.T) {
 	witness.next(w, "CREATE", program)
 }
 
+// TestMQTT_Subscriptions checks that more clients can subscribe than the 1,000 that the
+// server allows by default.
+func TestMQTT_Subscriptions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withMQTT)
+	topics := map[string]byte{}
+	for i := range 50 { // the server allows 63 for each client
+		topics[fmt.Sprint("openadr3/acme/all/programs/", i)] = 1
+	}
+	for n := range 21 {
+		l, _ := w.connect(w.keys["bl"], w.tokens["bl"])
+		token := l.SubscribeMultiple(topics, nil).(*paho.SubscribeToken)
+		if !token.WaitTimeout(patience) || token.Error() != nil {
+			t.Fatalf("client %d has not subscribed: %v", n, token.Error())
+		}
+		for topic, qos := range token.Result() {
+			if qos != 1 {
+				t.Fatalf("client %d: the subscription of %s has the code %#x", n, topic, qos)
+			}
+		}
+	}
+}
+
 // TestMQTT_Mosquitto runs mosquitto_sub, named by GRIDHOOK_MOSQUITTO_SUB, over TLS. It
 // gets the retained event and the next change. A client without rights gets neither.
 func TestMQTT_Mosquitto(t *testing.T) {
@@ -330,10 +355,8 @@ func TestMQTT_Mosquitto(t *testing.T) {
 			"-u", user, "-P", password, "-t", topic, "-q", "1", "-F", "%r %p", "-C", "2", "-W", "120")
 	}
 	tomorrow := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list()[1]["id"]
-	for retained := false; !retained; { // of today's and tomorrow's event, tomorrow's is the last
-		_, m, c := w.comesLate("ven2", "programs/ev/events")
-		retained = m.Retained() && c.Object["id"] == tomorrow
-	}
+	// Of today's and tomorrow's event, tomorrow's is the last.
+	w.comesLate("ven2", "programs/ev/events", func(c callback) bool { return c.Object["id"] == tomorrow })
 	sub := subscriber(w.keys["ven1"], w.tokens["ven1"], "openadr3/acme/public/programs/ev/events/+")
 	out, err := sub.StdoutPipe()
 	must(t, err)

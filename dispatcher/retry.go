@@ -48,7 +48,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	if err != nil {
 		return err
 	}
-	jobs, receipt.Deliveries = w.supersede(jobs)
+	jobs, receipt.Deliveries = w.supersede(jobs, nil)
 	if len(jobs) > 0 {
 		if until := w.unavailable(r, to); !until.IsZero() {
 			return w.postpone(ctx, *r, until)

@@ -5,20 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// supersede returns the jobs of a slice that no newer trigger supersedes, and the outcomes
+// supersede returns the jobs of a slice that no newer trigger supersedes. It adds the outcomes
 // of the superseded jobs. All homes of a slice on the same rate plan have the same answer.
-func (w *Worker) supersede(jobs []job) (left []job, outcomes []events.Delivery) {
+func (w *Worker) supersede(jobs []job, outcomes []events.Delivery) ([]job, []events.Delivery) {
 	if len(jobs) == 0 || !jobs[0].Signals() { // a slice of notifications has only notifications
-		return jobs, nil
+		return jobs, outcomes
 	}
 	newer, now := map[string]string{}, w.Store.Now() // newer by rate plan
-	left = jobs[:0]
+	left := jobs[:0]
 	for i := range jobs {
 		j := &jobs[i]
 		by, asked := newer[j.Signal.RatePlanID]
@@ -28,9 +29,12 @@ func (w *Worker) supersede(jobs []job) (left []job, outcomes []events.Delivery) 
 		}
 		if by == "" {
 			left = keep(left, jobs, i)
-		} else {
-			outcomes = append(outcomes, j.superseded(by, now))
+			continue
 		}
+		if len(outcomes) == cap(outcomes) { // most slices are superseded as a whole, or not at all
+			outcomes = slices.Grow(outcomes, len(jobs)-i)
+		}
+		outcomes = append(outcomes, j.superseded(by, now))
 	}
 	return left, outcomes
 }
@@ -53,11 +57,13 @@ func keep(left, all []job, i int) []job {
 // knownSignals holds the known signals of a slice, by the endpoints that ask for changes.
 type knownSignals map[*target.Target]events.Known
 
-// skipUnchanged returns the jobs whose endpoint does not have the same signal, the
-// outcomes of the others, and the signals that the endpoints know apart from these jobs.
-func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *sliceOfHomes, jobs []job) (left []job, outcomes []events.Delivery, have knownSignals, err error) {
-	have = knownSignals{}
-	left = jobs[:0]
+// skipUnchanged returns the jobs whose endpoint does not have the same signal, and the
+// signals that the endpoints know apart from these jobs. It adds the outcomes of the others.
+func (w *Worker) skipUnchanged(
+	ctx context.Context, s *events.Slice, read *sliceOfHomes, jobs []job, outcomes []events.Delivery,
+) ([]job, []events.Delivery, knownSignals, error) {
+	have := knownSignals{}
+	left := jobs[:0]
 	for i := range jobs {
 		j := &jobs[i]
 		if j.target.DeliveryMode != storage.DeliverOnChange {
@@ -66,6 +72,7 @@ func (w *Worker) skipUnchanged(ctx context.Context, s *events.Slice, read *slice
 		}
 		signals, ok := have[j.target]
 		if !ok {
+			var err error
 			if signals, err = w.claim(ctx, s, read, j.target, jobs[i:]); err != nil {
 				return nil, nil, nil, err
 			}

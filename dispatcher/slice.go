@@ -109,8 +109,8 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		w.metrics.walksParked.Inc()
 		return w.park(ctx, s, until)
 	}
-	jobs, superseded := w.supersede(jobs)
-	jobs, unchanged, have, err := w.skipUnchanged(ctx, s, &homes, jobs)
+	jobs, outcomes = w.supersede(jobs, outcomes)
+	jobs, outcomes, have, err := w.skipUnchanged(ctx, s, &homes, jobs, outcomes)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,6 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.keepKnown(ctx, s, have, jobs, results); err != nil {
 		return err
 	}
-	outcomes = slices.Concat(outcomes, superseded, unchanged)
 	w.metrics.homesWalked.Add(float64(homes.bounds.Homes))
 	w.metrics.count(outcomes)
 	return w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})

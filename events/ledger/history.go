@@ -1,11 +1,8 @@
 package ledger
 
 import (
-	"bytes"
 	"slices"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -23,10 +20,14 @@ func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error
 		hours[i].StartTime = storage.Time{Time: first.Add(time.Duration(i) * time.Hour)}
 		hours[i].Outcomes = map[events.Outcome]int{}
 	}
-	err := l.eachSince(org, first, func(p *events.Progress) {
+	err := l.eachNewest(org, func(t *tally) bool {
+		p := t.progress()
+		if p.CreatedAt.Before(first) {
+			return false
+		}
 		i := int(p.CreatedAt.Sub(first) / time.Hour)
 		if i >= len(hours) {
-			return // accepted after now
+			return true // accepted after now
 		}
 		h := &hours[i]
 		h.Triggers++
@@ -36,6 +37,7 @@ func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error
 		if p.Status == events.TriggerCompleted {
 			took[i] = append(took[i], p.CompletedAt.Sub(p.CreatedAt.Time))
 		}
+		return true
 	})
 	for i, t := range took {
 		if hours[i].Completed = len(t); len(t) > 0 {
@@ -44,34 +46,4 @@ func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error
 		}
 	}
 	return hours, err
-}
-
-// eachSince calls do for the triggers of an organization, or of all, that were accepted
-// since a time. An organization's triggers are in the order of their acceptance, so
-// eachSince skips the rest of an organization at its first older trigger.
-func (l *Ledger) eachSince(org string, since time.Time, do func(*events.Progress)) error {
-	return l.file.View(func(tx *bbolt.Tx) error {
-		c := tx.Bucket([]byte(triggersTable)).Cursor()
-		var prefix []byte
-		k, v := c.Last()
-		if org != "" {
-			prefix = key(org, "")
-			k, v = seekLast(c, prefix)
-		}
-		for k != nil && bytes.HasPrefix(k, prefix) {
-			t, err := triggersTable.Decode(v)
-			if err != nil {
-				return err
-			}
-			switch p := t.progress(); {
-			case p.TriggerID == "": // only a receipt of the trigger is known
-			case p.CreatedAt.Before(since):
-				c.Seek(k[:bytes.IndexByte(k, 0)+1])
-			default:
-				do(&p)
-			}
-			k, v = c.Prev()
-		}
-		return nil
-	})
 }

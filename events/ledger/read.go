@@ -88,19 +88,26 @@ func (l *Ledger) RanOut(org string, now time.Time) (bool, error) {
 	return ended > 0 && !inForce, err
 }
 
-// eachNewest calls fn with an organization's triggers, newest first, until it returns false.
+// eachNewest calls fn with the triggers of an organization, or of all, newest first. If fn
+// returns false, eachNewest skips the rest of the organization.
 func (l *Ledger) eachNewest(org string, fn func(*tally) bool) error {
 	return l.file.View(func(tx *bbolt.Tx) error {
-		prefix := key(org, "")
 		c := tx.Bucket([]byte(triggersTable)).Cursor()
-		for k, v := seekLast(c, prefix); bytes.HasPrefix(k, prefix); k, v = c.Prev() {
+		var prefix []byte
+		k, v := c.Last()
+		if org != "" {
+			prefix = key(org, "")
+			k, v = seekLast(c, prefix)
+		}
+		for k != nil && bytes.HasPrefix(k, prefix) {
 			t, err := triggersTable.Decode(v)
 			if err != nil {
 				return err
 			}
-			if t.Trigger.ID != "" && !fn(&t) {
-				return nil
+			if t.Trigger.ID != "" && !fn(&t) { // without an identifier, only a receipt is known
+				c.Seek(k[:bytes.IndexByte(k, 0)+1])
 			}
+			k, v = c.Prev()
 		}
 		return nil
 	})

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // LastOf returns the last trigger of a schedule that runs when prices change. It returns
@@ -44,12 +42,8 @@ func decodeTrigger(m jetstream.Msg) (events.Trigger, error) {
 // nothing.
 func (c *Conn) PutSlice(ctx context.Context, s events.Slice) error {
 	// gofail: var sliceBefore struct{}
-	_, err := c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(&s.Trigger, s.Number), sliceMessageID(s), s,
-		jetstream.WithExpectLastSequencePerSubject(0))
+	_, err := c.publishNew(ctx, s.Trigger.Traceparent, sliceSubject(&s.Trigger, s.Number), sliceMessageID(s), s)
 	// gofail: var sliceAfter struct{}
-	if errors.Is(err, storage.ErrConflict) {
-		return nil
-	}
 	return err
 }
 

@@ -3,10 +3,8 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/storage"
@@ -22,10 +20,7 @@ var _ storage.FeedbackLog = (*Conn)(nil)
 // PutFeedback stores a submission and returns when it is durable. It ignores a submission
 // that is already stored.
 func (c *Conn) PutFeedback(ctx context.Context, f storage.Feedback) error {
-	_, err := c.publish(ctx, feedbackPrefix+f.ID, nuid.Next(), f, jetstream.WithExpectLastSequencePerSubject(0))
-	if errors.Is(err, storage.ErrConflict) {
-		return nil
-	}
+	_, err := c.publishNew(ctx, "", feedbackPrefix+f.ID, nuid.Next(), f)
 	return err
 }
 

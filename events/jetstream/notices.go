@@ -2,13 +2,10 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Each notice has its own subject, so that a repeated notice finds the first.
@@ -22,11 +19,7 @@ var noticeQueue = queue{stream: noticesStream, name: "tellers", filter: noticePr
 // PutNotice stores a notice and returns when it is durable. fresh is false if the notice
 // was already stored.
 func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err error) {
-	_, err = c.publish(ctx, noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), n, jetstream.WithExpectLastSequencePerSubject(0))
-	if errors.Is(err, storage.ErrConflict) {
-		return false, nil
-	}
-	return err == nil, err
+	return c.publishNew(ctx, "", noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), n)
 }
 
 var _ events.NoticeLog = (*Conn)(nil)

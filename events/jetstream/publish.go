@@ -118,6 +118,16 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 	return c.publishMessage(ctx, message(place, c.prefix.Name(subject), data), messageID, opts...)
 }
 
+// publishNew is publishTraced for a subject without a message. If the subject has a message,
+// fresh is false and nothing changes.
+func (c *Conn) publishNew(ctx context.Context, place events.Traceparent, subject, messageID string, v any, opts ...jetstream.PublishOpt) (fresh bool, err error) {
+	_, err = c.publishTraced(ctx, place, subject, messageID, v, append(opts, jetstream.WithExpectLastSequencePerSubject(0))...)
+	if errors.Is(err, storage.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // publishMessage is publish with an encoded value.
 func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string, opts ...jetstream.PublishOpt) (uint64, error) {
 	opts = append(opts, jetstream.WithMsgID(messageID))

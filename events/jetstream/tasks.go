@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,23 +28,20 @@ func taskQueue(k events.TaskKind) queue {
 // PutTask schedules a task and returns when it is durable. It replaces a pending task of
 // the same name. A worker takes a task that is already due within a moment.
 func (c *Conn) PutTask(ctx context.Context, t events.Task) error {
-	return c.putTask(ctx, t)
+	_, err := c.publish(ctx, taskWaitPrefix+t.Name().String(), nuid.Next(), t, c.taskSchedule(&t)...)
+	return err
 }
 
 // PutNewTask is PutTask, but keeps a pending task of the same name.
 func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
-	err := c.putTask(ctx, t, jetstream.WithExpectLastSequencePerSubject(0))
-	if errors.Is(err, storage.ErrConflict) {
-		return nil
-	}
+	_, err := c.publishNew(ctx, "", taskWaitPrefix+t.Name().String(), nuid.Next(), t, c.taskSchedule(&t)...)
 	return err
 }
 
-func (c *Conn) putTask(ctx context.Context, t events.Task, opts ...jetstream.PublishOpt) error {
-	name := t.Name().String()
-	opts = append(opts, jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(c.prefix.Name(taskDuePrefix+name)))
-	_, err := c.publish(ctx, taskWaitPrefix+name, nuid.Next(), t, opts...)
-	return err
+// taskSchedule makes a task due at its time.
+func (c *Conn) taskSchedule(t *events.Task) []jetstream.PublishOpt {
+	target := c.prefix.Name(taskDuePrefix + t.Name().String())
+	return []jetstream.PublishOpt{jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(target)}
 }
 
 // DropTask removes a pending task. It does not remove a task that is already due.

@@ -23,10 +23,8 @@ type Conn struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	log *slog.Logger
-	// prefix gives the streams and subjects their names on NATS. apiPrefix begins the
-	// subjects of the JetStream API.
-	prefix    Prefix
-	apiPrefix string
+	// prefix gives the streams and subjects their names on NATS.
+	prefix Prefix
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
 	// options are those of Connect, with the settings of the existing streams.
@@ -180,7 +178,7 @@ func ConnectBare(url string, o Options, log *slog.Logger, opts ...nats.Option) (
 		return nil, err
 	}
 	return &Conn{
-		nc: nc, js: js, log: log, prefix: o.Prefix, apiPrefix: o.apiPrefix(),
+		nc: nc, js: js, log: log, prefix: o.Prefix,
 		publishWait: publishWait, options: o.withDefaults(), gate: openGate,
 	}, nil
 }

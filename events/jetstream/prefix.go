@@ -54,10 +54,7 @@ func renameMessage(m Raw, name func(string) string) Raw {
 
 // JetStream returns a client of the installation's JetStream domain.
 func (o Options) JetStream(nc *nats.Conn, opts ...jetstream.JetStreamOpt) (jetstream.JetStream, error) {
-	if o.Domain != "" {
-		return jetstream.NewWithDomain(nc, o.Domain, opts...)
-	}
-	return jetstream.New(nc, opts...)
+	return jetstream.NewWithAPIPrefix(nc, o.apiPrefix(), opts...)
 }
 
 // apiPrefix returns the first part of the subjects of the JetStream API.
@@ -65,5 +62,5 @@ func (o Options) apiPrefix() string {
 	if o.Domain != "" {
 		return "$JS." + o.Domain + ".API."
 	}
-	return "$JS.API."
+	return jetstream.DefaultAPIPrefix
 }

@@ -178,7 +178,7 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 	if err != nil {
 		return err
 	}
-	subject, err := c.ask(ctx, c.apiPrefix+"STREAM.RESTORE."+cfg.Name, request)
+	subject, err := c.ask(ctx, c.options.apiPrefix()+"STREAM.RESTORE."+cfg.Name, request)
 	if err != nil {
 		return err
 	}

@@ -121,10 +121,10 @@ const maxPending = 256
 func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
-	return explain(retryUntilResponse(ctx, c.log.With("stream", cfg.Name), "make a stream", func() error {
-		_, err := c.js.CreateStream(ctx, cfg)
-		return err
-	}))
+	_, err := retryUntilResponse(ctx, c.log.With("stream", cfg.Name), "make a stream", func(ctx context.Context) (jetstream.Stream, error) {
+		return c.js.CreateStream(ctx, cfg)
+	})
+	return explain(err)
 }
 
 // republish creates a stream and publishes its messages.

@@ -69,25 +69,21 @@ func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
 }
 
 // first is setUp until NATS responds. Errors: a refusal by NATS.
-func (s *source) first(ctx context.Context) (consumer jetstream.Consumer, err error) {
-	err = retryUntilResponse(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", func() error {
-		consumer, err = s.setUp(ctx)
-		return err
-	})
-	return consumer, err
+func (s *source) first(ctx context.Context) (jetstream.Consumer, error) {
+	return retryUntilResponse(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", s.setUp)
 }
 
 // retryUntilResponse calls ask until NATS responds or ctx ends. If ctx ends, it returns
 // the last error.
-func retryUntilResponse(ctx context.Context, log *slog.Logger, what string, ask func() error) error {
+func retryUntilResponse[T any](ctx context.Context, log *slog.Logger, what string, ask func(context.Context) (T, error)) (T, error) {
 	for {
-		err := ask()
+		response, err := ask(ctx)
 		if err == nil || refused(err) || ctx.Err() != nil {
-			return err
+			return response, err
 		}
 		log.Warn("NATS cannot "+what+" now, retrying", "error", err)
 		if periodic.Sleep(ctx, nakDelay); ctx.Err() != nil {
-			return err
+			return response, err
 		}
 	}
 }

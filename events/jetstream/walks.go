@@ -62,13 +62,8 @@ func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFo
 // must not stop every worker. Without that message, a worker may send
 // superseded signals.
 func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current func(), take func(sequence uint64, v T)) error {
-	var state jetstream.StreamState
-	err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func() error {
-		info, err := c.streamInfo(ctx, stream)
-		if err == nil {
-			state = info.State
-		}
-		return err
+	info, err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return c.streamInfo(ctx, stream)
 	})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -76,6 +71,7 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 		}
 		return err
 	}
+	state := info.State
 	behind := state.Msgs > 0 && !state.LastTime.Before(since)
 	if !behind {
 		current()

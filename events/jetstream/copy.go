@@ -119,7 +119,6 @@ const (
 // end.
 func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func([]Raw) error) (uint64, error) {
 	moving, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var position atomic.Uint64
 	var applying atomic.Bool
 	var watching sync.WaitGroup
@@ -166,8 +165,8 @@ func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uin
 			last, since = at, time.Now()
 			continue
 		}
-		ended, err := c.endsAt(ctx, stream, last)
-		if ended {
+		m, err := c.firstMessage(ctx, stream, ">", last+1)
+		if m == nil && err == nil {
 			return errCopied
 		}
 		if time.Since(since) > stalled {
@@ -175,12 +174,6 @@ func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uin
 		}
 	}
 	return nil
-}
-
-// endsAt reports whether a stream has no message after a sequence.
-func (c *Conn) endsAt(ctx context.Context, stream string, sequence uint64) (bool, error) {
-	m, err := c.firstMessage(ctx, stream, ">", sequence+1)
-	return m == nil && err == nil, err
 }
 
 func (c *Conn) raw(m jetstream.Msg) (Raw, error) {

@@ -187,7 +187,10 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 		taken = &named
 	}
 	if err := compress(chunks{ctx, c, subject}, taken, extent, messages); err != nil {
-		return errors.Join(err, c.deletePartial(ctx, cfg.Name))
+		if failed := c.js.DeleteStream(ctx, cfg.Name); !errors.Is(failed, jetstream.ErrStreamNotFound) {
+			err = errors.Join(err, failed) // the stream may be partly restored
+		}
+		return err
 	}
 	_, err = c.ask(ctx, subject, nil) // ends the restore
 	return err
@@ -197,14 +200,6 @@ func (c *Conn) restore(ctx context.Context, cfg jetstream.StreamConfig, taken *q
 func compress(w io.Writer, taken *queue, extent Extent, messages iter.Seq2[Raw, error]) error {
 	compressed := s2.NewWriter(w, s2.WriterBlockSize(restoreBlock), s2.WriterConcurrency(1))
 	return errors.Join(writeArchive(archive.NewWriter(compressed), taken, extent, messages), compressed.Close())
-}
-
-// deletePartial deletes a partly restored stream if it exists.
-func (c *Conn) deletePartial(ctx context.Context, name string) error {
-	if err := c.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return err
-	}
-	return nil
 }
 
 // restoreWait is the timeout of one request during a restore.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -114,9 +115,6 @@ func decodeSlice(value []byte) (*events.Receipt, error) {
 	return r, nil
 }
 
-// sliceNumber returns the number in a slice's key.
-func sliceNumber(k []byte) int { return int(binary.BigEndian.Uint32(k[len(k)-4:])) }
-
 // walked iterates over the slices of one trigger.
 type walked struct {
 	cursor *bbolt.Cursor
@@ -138,10 +136,11 @@ func (w walked) from(number int) (found int, value []byte, ok bool) {
 func (w walked) next() (found int, value []byte, ok bool) { return w.current(w.cursor.Next()) }
 
 func (w walked) current(k, v []byte) (int, []byte, bool) {
-	if len(k) != len(w.prefix)+4 || string(k[:len(w.prefix)]) != string(w.prefix) {
+	number, ok := bytes.CutPrefix(k, w.prefix)
+	if !ok || len(number) != 4 {
 		return 0, nil, false
 	}
-	return sliceNumber(k), v, true
+	return int(binary.BigEndian.Uint32(number)), v, true
 }
 
 // ofHome returns the slice of a home. ok is false if there is none. It uses binary

@@ -28,7 +28,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
-	case !replayer.GivenUp(log.Outcome):
+	case !log.Outcome.GivenUp():
 		return wire.AcceptedRetry{}, errNotRetryable
 	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
 		return wire.AcceptedRetry{}, errCallback

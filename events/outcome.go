@@ -28,6 +28,9 @@ func Outcomes() []Outcome {
 // Final reports whether no attempt follows.
 func (o Outcome) Final() bool { return o != OutcomeRetrying }
 
+// GivenUp reports whether a delivery with this outcome can be retried manually.
+func (o Outcome) GivenUp() bool { return o == OutcomeFailed || o == OutcomeExpired }
+
 // Delivery is the state of one home's signal at one endpoint, after an attempt or without
 // any.
 type Delivery struct {

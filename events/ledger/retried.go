@@ -63,7 +63,7 @@ func reopen(tx *bbolt.Tx, triggerID string, d *events.Delivery, counts map[event
 		return false, err
 	}
 	was, err := latest(tx, triggerID, first)
-	if err != nil || was.Outcome != events.OutcomeFailed && was.Outcome != events.OutcomeExpired {
+	if err != nil || !was.Outcome.GivenUp() {
 		return false, err
 	}
 	counts[was.Outcome]--

@@ -218,7 +218,7 @@ func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) 
 		return err
 	}
 	log, err := r.Ledger.Delivery(task.OrganizationID, task.ID)
-	if found := err == nil && GivenUp(log.Outcome); !found {
+	if found := err == nil && log.Outcome.GivenUp(); !found {
 		if errors.Is(err, storage.ErrNotFound) {
 			err = nil
 		}
@@ -230,6 +230,3 @@ func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) 
 	_, err = r.retryDeliveries(ctx, task.OrganizationID, []events.Delivery{log.Delivery}, request.Again)
 	return err
 }
-
-// GivenUp reports whether a delivery with this outcome can be retried manually.
-func GivenUp(o events.Outcome) bool { return o == events.OutcomeFailed || o == events.OutcomeExpired }

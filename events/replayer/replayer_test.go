@@ -120,7 +120,7 @@ func (w *world) PutReceipt(_ context.Context, r events.Receipt) error {
 	w.receipts[r.TriggerID+r.Key] = true
 	for _, d := range r.Deliveries {
 		i := slices.IndexFunc(w.list, func(have events.Delivery) bool { return have.MessageID == d.MessageID })
-		if GivenUp(w.list[i].Outcome) {
+		if w.list[i].Outcome.GivenUp() {
 			w.list[i].Outcome = events.OutcomeRetrying
 		}
 	}

@@ -36,6 +36,16 @@ type Options struct {
 // ErrRecipients says that a backup has no recipient, or an invalid public key.
 var ErrRecipients = errors.New("a backup is encrypted: name at least one public key, such as age1..., that gridhook backup keygen makes")
 
+// NewKey generates a key pair for backups. The private key decrypts them. The public key
+// encrypts them.
+func NewKey() (private, public string, err error) {
+	k, err := age.GenerateX25519Identity()
+	if err != nil {
+		return "", "", err
+	}
+	return k.String(), k.Recipient().String(), nil
+}
+
 // CheckRecipients returns an error if keys are not valid public keys.
 func CheckRecipients(keys []string) error {
 	_, err := recipients(keys)

@@ -178,6 +178,18 @@ func (s *Server) Healthy() error {
 	return nil
 }
 
+// Usage is the size and the limit of JetStream's files, in bytes.
+type Usage struct{ Used, Limit uint64 }
+
+// Usage returns the size of the server's store and its limit.
+func (s *Server) Usage() (Usage, error) {
+	info, err := s.running().Jsz(nil)
+	if err != nil {
+		return Usage{}, fmt.Errorf("read the usage of the embedded nats-server: %w", err)
+	}
+	return Usage{Used: info.Store, Limit: uint64(max(info.Config.MaxStore, 0))}, nil
+}
+
 // Restart stops the server and starts it again on the same files. Clients reconnect by
 // themselves. If the start fails, the server stays stopped, and the caller may retry.
 func (s *Server) Restart(timeout time.Duration) error {

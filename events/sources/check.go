@@ -16,7 +16,7 @@ func (r *Runner) Check(ctx context.Context, source storage.Source) (events.Sourc
 	result := events.SourceCheck{SourceRun: run, Prices: []events.SourcePrices{}, Alerts: planEvents(&source, f.Alerts)}
 	if failure == nil {
 		failure = r.Store.View(func(v storage.View) error {
-			w := writer{View: v, store: r.Store, source: &source, now: run.At.Time, change: change{run: run}}
+			w := writer{View: v, store: r.Store, source: &source, now: run.At.Time, run: run}
 			err := w.write(f)
 			if result.SourceRun = w.run; len(w.Put)+len(w.Gone) > 0 {
 				result.Outcome = storage.SourceStored

@@ -148,7 +148,7 @@ func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run s
 			return storage.Revised{}, errOutdated
 		}
 		state = had
-		w := writer{View: v, store: r.Store, source: source, now: run.At.Time, change: change{run: run, end: had.DataEnd.Time}}
+		w := writer{View: v, store: r.Store, source: source, now: run.At.Time, run: run, end: had.DataEnd.Time}
 		if run.Outcome != storage.SourceFailed {
 			if err := w.write(f); err != nil {
 				return storage.Revised{}, err

@@ -16,21 +16,17 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// change is the change that the data of a fetch makes. All of it is stored, or nothing.
-type change struct {
-	storage.Revised
-	run storage.SourceRun
-	// end is the end of the newest fetched price.
-	end time.Time
-}
-
-// writer computes the change of a fetch on a view.
+// writer computes the change that the data of a fetch makes on a view. All of it is stored,
+// or nothing.
 type writer struct {
 	storage.View
 	store  *storage.Store
 	source *storage.Source
 	now    time.Time
-	change
+	storage.Revised
+	run storage.SourceRun
+	// end is the end of the newest fetched price.
+	end time.Time
 }
 
 // write adds everything that a fetch found to the change. Errors about the data are

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -73,11 +74,7 @@ func (b *Breakers) Add(r BreakerReport, at time.Time) {
 	if b.reports == nil {
 		b.reports = map[string]breakerReport{}
 	}
-	for worker, before := range b.reports {
-		if at.Sub(before.at) > reportStands {
-			delete(b.reports, worker)
-		}
-	}
+	maps.DeleteFunc(b.reports, func(_ string, before breakerReport) bool { return at.Sub(before.at) > reportStands })
 	b.reports[r.Worker] = breakerReport{at, open}
 }
 

@@ -88,15 +88,12 @@ const (
 // Run stores notices until ctx ends.
 func (n *Notifier) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		return periodic.Run(ctx, completedEvery, n.Log, "notify of completed triggers", n.followCompleted)
-	})
-	group.Go(func() error {
-		return periodic.Run(ctx, checkEvery, n.Log, "check the health of endpoints", n.checkEndpoints)
-	})
-	group.Go(func() error {
-		return periodic.Run(ctx, quotasEvery, n.Log, "check the quotas of organizations", n.checkQuotas)
-	})
+	repeat := func(every time.Duration, task string, do func(context.Context) error) {
+		group.Go(func() error { return periodic.Run(ctx, every, n.Log, task, do) })
+	}
+	repeat(completedEvery, "notify of completed triggers", n.followCompleted)
+	repeat(checkEvery, "check the health of endpoints", n.checkEndpoints)
+	repeat(quotasEvery, "check the quotas of organizations", n.checkQuotas)
 	return group.Wait()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -138,7 +139,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 			}
 		}
 	}
-	return s.trigger(ctx, &schedule, run, latest(now, run))
+	return s.trigger(ctx, &schedule, run, slices.MaxFunc([]time.Time{now, run}, time.Time.Compare))
 }
 
 // read returns the schedule of a task, and its revision.
@@ -198,11 +199,4 @@ func (s *Scheduler) window(schedule *storage.Schedule, now time.Time) (w pricing
 		s.Log.Error("schedule run skipped: its window is not valid", "schedule", schedule.ID, "org", schedule.OrganizationID, "error", err)
 	}
 	return w, err == nil
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

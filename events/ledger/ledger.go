@@ -121,8 +121,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
-	identity := streams.Identity + form
-	wiped, err := l.file.Adopt(identity)
+	wiped, err := l.file.Adopt(streams.Identity + form)
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
@@ -140,7 +139,7 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if streams.LastTrigger < triggers || streams.LastReceipt < receipts {
 		l.opt.Log.Error("streams have lost triggers or receipts that the ledger has, rebuilding the ledger from the rest",
 			"triggers", triggers, "triggers left", streams.LastTrigger, "receipts", receipts, "receipts left", streams.LastReceipt)
-		if err := l.file.Renew(identity); err != nil {
+		if err := l.file.Wipe(); err != nil {
 			return fmt.Errorf("the ledger: %w", err)
 		}
 		triggers, receipts = 0, 0

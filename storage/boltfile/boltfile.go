@@ -147,7 +147,7 @@ func (f *File) Adopt(identity string) (wiped bool, err error) {
 		}
 		have := string(own.Get(identityKey))
 		if wiped = have != "" && have != identity; wiped {
-			if err := errors.Join(wipe(tx), createBuckets(tx, f.buckets)); err != nil {
+			if err := f.wipe(tx); err != nil {
 				return err
 			}
 		}
@@ -156,15 +156,8 @@ func (f *File) Adopt(identity string) (wiped bool, err error) {
 	return wiped && err == nil, err
 }
 
-// Renew wipes the file and ties it to the same stream again.
-func (f *File) Renew(identity string) error {
-	const nobody = "nobody" // the identity of no stream
-	_, err := f.Adopt(nobody)
-	if err == nil {
-		_, err = f.Adopt(identity)
-	}
-	return err
-}
+// Wipe deletes the file's data. The file stays tied to its stream.
+func (f *File) Wipe() error { return f.Update(f.wipe) }
 
 func createBuckets(tx *bbolt.Tx, names []string) error {
 	for _, name := range names {
@@ -175,8 +168,8 @@ func createBuckets(tx *bbolt.Tx, names []string) error {
 	return nil
 }
 
-// wipe deletes every bucket except the file's identity.
-func wipe(tx *bbolt.Tx) error {
+// wipe deletes every bucket except the file's identity, and creates the view's buckets.
+func (f *File) wipe(tx *bbolt.Tx) error {
 	var names [][]byte
 	err := tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !bytes.Equal(name, ownBucket) {
@@ -187,7 +180,7 @@ func wipe(tx *bbolt.Tx) error {
 	for _, name := range names {
 		err = errors.Join(err, tx.DeleteBucket(name))
 	}
-	return err
+	return errors.Join(err, createBuckets(tx, f.buckets))
 }
 
 // Close syncs and closes the file.

@@ -124,7 +124,7 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		return fmt.Errorf("%w: the log ends at revision %d and the replica is at %d: restore the log, or delete %s to continue with the log's content",
 			ErrLogBehind, last, revision, r.file.Path())
 	}
-	if err := r.renewUnlessWhole(ctx, log, identity+form); err != nil {
+	if err := r.wipeUnlessWhole(ctx, log); err != nil {
 		return err
 	}
 	r.step(func() { r.following, r.identity = true, identity })
@@ -159,9 +159,9 @@ func (r *Replica) skipExpired(ctx context.Context, log storage.Log, last uint64)
 	}
 }
 
-// renewUnlessWhole empties a replica that is too far behind: the log may have removed
+// wipeUnlessWhole empties a replica that is too far behind: the log may have removed
 // tombstones that the replica has not seen.
-func (r *Replica) renewUnlessWhole(ctx context.Context, log storage.Log, identity string) error {
+func (r *Replica) wipeUnlessWhole(ctx context.Context, log storage.Log) error {
 	var at time.Time
 	err := r.file.View(func(tx *bbolt.Tx) error {
 		if b := newView(tx).value(metaBucket, atKey); len(b) == 8 {
@@ -177,7 +177,7 @@ func (r *Replica) renewUnlessWhole(ctx context.Context, log storage.Log, identit
 		return err
 	}
 	r.log.Warn("replica too far behind the log of record, rebuilding the replica", "at", at)
-	if err := r.file.Renew(identity); err != nil {
+	if err := r.file.Wipe(); err != nil {
 		return err
 	}
 	r.advance(0)

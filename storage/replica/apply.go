@@ -80,63 +80,57 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 	if rec.First == 0 {
 		rec.First = rec.Revision
 	}
-	key := entityKey(rec.Org, rec.ID)
-	before, found, err := stored(tx, rec.Ref)
+	before, err := stored(tx, rec.Ref)
 	if err != nil {
 		return err
 	}
-	if !found {
-		if err := add(tx, recordsKey, metaBucket, 1); err != nil {
-			return err
-		}
-	}
-	if err := replaceExpiry(tx, before, rec); err != nil {
+	if err := index(tx, rec.Ref, before, rec); err != nil {
 		return err
 	}
-	if err := bucket.Put(key, encodeRecord(rec)); err != nil {
-		return err
-	}
-	if hasOwner(rec.Kind) {
-		if err := tx.Bucket([]byte(ownersBucket)).Put(ownerKey(rec.Kind, rec.ID), []byte(rec.Org)); err != nil {
-			return err
+	return bucket.Put(entityKey(rec.Org, rec.ID), encodeRecord(rec))
+}
+
+// index updates what the other buckets say of a record that changes: its expiry, its owner
+// and the counts. The zero Record stands for none.
+func index(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
+	err := replaceExpiry(tx, before, after)
+	if hasOwner(ref.Kind) {
+		owners, key := tx.Bucket([]byte(ownersBucket)), ownerKey(ref.Kind, ref.ID)
+		if after.Revision > 0 {
+			err = errors.Join(err, owners.Put(key, []byte(ref.Org)))
+		} else {
+			err = errors.Join(err, owners.Delete(key))
 		}
 	}
-	return recount(tx, rec.Ref, before, rec)
+	return errors.Join(err,
+		add(tx, recordsKey, metaBucket, one(after.Revision > 0)-one(before.Revision > 0)),
+		add(tx, countKey(ref.Kind, ref.Org), countsBucket, one(live(after))-one(live(before))),
+		add(tx, sizeKey(ref.Org), countsBucket, after.Size()-before.Size()))
 }
 
-// recount updates the number of an organization's live records and the size of its
-// records. The zero Record stands for none.
-func recount(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
-	if change := live(after) - live(before); change != 0 {
-		if err := add(tx, countKey(ref.Kind, ref.Org), countsBucket, change); err != nil {
-			return err
-		}
+func live(r storage.Record) bool { return r.Revision > 0 && !r.Deleted }
+
+// one returns 1 for what counts, otherwise 0.
+func one(counts bool) int64 {
+	if counts {
+		return 1
 	}
-	if was, is := before.Size(), after.Size(); was != is {
-		return add(tx, sizeKey(ref.Org), countsBucket, is-was)
-	}
-	return nil
+	return 0
 }
 
-// live returns 1 for a live record, otherwise 0.
-func live(r storage.Record) int64 {
-	if r.Revision == 0 || r.Deleted {
-		return 0
-	}
-	return 1
-}
-
-// stored returns the record of an entity. found is false if there is none.
-func stored(tx *bbolt.Tx, ref storage.Ref) (rec storage.Record, found bool, err error) {
+// stored returns the record of an entity, the zero Record if there is none.
+func stored(tx *bbolt.Tx, ref storage.Ref) (storage.Record, error) {
 	value := tx.Bucket([]byte(kindBucket(ref.Kind))).Get(entityKey(ref.Org, ref.ID))
 	if value == nil {
-		return rec, false, nil
+		return storage.Record{}, nil
 	}
-	rec, err = decodeRecord(ref, value)
-	return rec, true, err
+	return decodeRecord(ref, value)
 }
 
 // add adds delta to the number stored under key.
 func add(tx *bbolt.Tx, key []byte, bucket string, delta int64) error {
+	if delta == 0 {
+		return nil
+	}
 	return boltfile.PutNumber(tx, bucket, key, boltfile.Number(tx, bucket, key)+uint64(delta)) //nolint:gosec // never negative
 }

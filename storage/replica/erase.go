@@ -17,7 +17,7 @@ func isErased(tx *bbolt.Tx, rec storage.Record) (bool, error) {
 	if k, _ := tx.Bucket([]byte(kindBucket(storage.KindErasure))).Cursor().First(); k == nil {
 		return false, nil
 	}
-	mark, _, err := stored(tx, storage.ErasureRef(rec.Organization()))
+	mark, err := stored(tx, storage.ErasureRef(rec.Organization()))
 	return mark.Hides(rec), err
 }
 
@@ -75,27 +75,16 @@ func marked(bucket *bbolt.Bucket, kind storage.Kind, mark string) (keys [][]byte
 	return keys
 }
 
-// remove removes a record with its expiry, owner and count.
+// remove removes a record with its expiry, owner and counts.
 func remove(tx *bbolt.Tx, ref storage.Ref) error {
-	rec, _, err := stored(tx, ref)
+	rec, err := stored(tx, ref)
 	if err != nil {
 		return err
 	}
-	if err := replaceExpiry(tx, rec, storage.Record{}); err != nil {
+	if err := index(tx, ref, rec, storage.Record{}); err != nil {
 		return err
 	}
-	if hasOwner(ref.Kind) {
-		if err := tx.Bucket([]byte(ownersBucket)).Delete(ownerKey(ref.Kind, ref.ID)); err != nil {
-			return err
-		}
-	}
-	if err := recount(tx, ref, rec, storage.Record{}); err != nil {
-		return err
-	}
-	if err := tx.Bucket([]byte(kindBucket(ref.Kind))).Delete(entityKey(ref.Org, ref.ID)); err != nil {
-		return err
-	}
-	return add(tx, recordsKey, metaBucket, -1)
+	return tx.Bucket([]byte(kindBucket(ref.Kind))).Delete(entityKey(ref.Org, ref.ID))
 }
 
 func refOf(kind storage.Kind, key []byte) storage.Ref {

@@ -61,11 +61,7 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 	case len(batch) > MaxBatch:
 		return fmt.Errorf("storage: a batch of %d entities exceeds the maximum of %d", len(batch), MaxBatch)
 	}
-	last, err := s.appendBatch(ctx, batch)
-	if err != nil {
-		return err
-	}
-	return s.await(ctx, last, batch)
+	return s.append(ctx, batch...)
 }
 
 // replacementIn returns the write that stores an entity. current is the record of a view that
@@ -99,10 +95,14 @@ func (s *Store) checkGrowth(batch []Write, replaced map[Ref]Record) error {
 	return nil
 }
 
-// await returns when reads include a batch, whose last write has the revision. Errors:
+// append stores a batch and returns when reads include it. Errors: as of appendBatch, and
 // *ErasedError and *NotFoundError for new entities whose organization or parent was deleted
-// meanwhile, ErrUnavailable.
-func (s *Store) await(ctx context.Context, revision uint64, batch []Write) error {
+// meanwhile.
+func (s *Store) append(ctx context.Context, batch ...Write) error {
+	revision, err := s.appendBatch(ctx, batch)
+	if err != nil {
+		return err
+	}
 	if err := s.replica.WaitFor(ctx, revision); err != nil {
 		return err
 	}

@@ -427,15 +427,6 @@ func (s *Store) tombstone(current Record, whole bool) Write {
 	}
 }
 
-func (s *Store) append(ctx context.Context, w Write) error {
-	batch := []Write{w}
-	revision, err := s.appendBatch(ctx, batch)
-	if err != nil {
-		return err
-	}
-	return s.await(ctx, revision, batch)
-}
-
 // appendBatch appends writes atomically. The log removes tombstones a little before the
 // replica. After a conflict, appendBatch therefore reads the records that the replica
 // shows as deleted from the log, and retries if some are gone. More tombstones may go

@@ -20,11 +20,8 @@ func NewArea() Area {
 	return Area{Utilities: []int{}, Base: Base{OrganizationID: Shared}}
 }
 
-// AreaRef names one of the operator's areas.
-func AreaRef(area string) Ref { return Ref{KindArea, Shared, area} }
-
 // Ref names the area.
-func (a *Area) Ref() Ref { return AreaRef(a.Code) }
+func (a *Area) Ref() Ref { return KindArea.Ref(Shared, a.Code) }
 
 // Support returns whether the area is supported. said is false if the operator has not
 // set it.
@@ -49,17 +46,17 @@ func Overrides(v View) eligibility.Overrides { return overrides{v} }
 type overrides struct{ view View }
 
 func (o overrides) Utility(eiaID int) (eligibility.Utility, bool) {
-	u, _, err := Read[Utility](o.view, UtilityRef(eiaID))
+	u, _, err := Read[Utility](o.view, utilityRef(KindUtility, eiaID))
 	return u.Facts(), err == nil
 }
 
 func (o overrides) Programs(eiaID int) ([]string, bool) {
-	d, _, err := Read[DemandResponse](o.view, DemandResponseRef(eiaID))
+	d, _, err := Read[DemandResponse](o.view, utilityRef(KindDemandResponse, eiaID))
 	return d.Programs, err == nil
 }
 
 func (o overrides) Territory(area string) (t eligibility.Territory, ok bool) {
-	a, _, err := Read[Area](o.view, AreaRef(area))
+	a, _, err := Read[Area](o.view, KindArea.Ref(Shared, area))
 	if err != nil {
 		return t, false
 	}
@@ -67,7 +64,7 @@ func (o overrides) Territory(area string) (t eligibility.Territory, ok bool) {
 }
 
 func (o overrides) Support(area string) (s eligibility.Support, ok bool) {
-	a, _, err := Read[Area](o.view, AreaRef(area))
+	a, _, err := Read[Area](o.view, KindArea.Ref(Shared, area))
 	if err != nil {
 		return s, false
 	}

@@ -71,7 +71,7 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, searc
 				return r, &NotFoundError{ref}
 			}
 			if r.Whole = true; replaceable {
-				shared, err := find(v, Ref{ref.Kind, Shared, ref.ID})
+				shared, err := find(v, ref.Kind.Ref(Shared, ref.ID))
 				if err != nil {
 					return r, err
 				}

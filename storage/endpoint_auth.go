@@ -53,11 +53,8 @@ type ClientCertificate struct {
 const MaxPEM = 16 << 10
 
 // Leaf returns the client's own certificate. Errors: the PEM has no certificate.
-func (c *ClientCertificate) Leaf() (*x509.Certificate, error) { return ParseLeaf(c.Certificate) }
-
-// ParseLeaf parses the first certificate of a PEM chain.
-func ParseLeaf(chain string) (*x509.Certificate, error) {
-	block, _ := pem.Decode([]byte(chain))
+func (c *ClientCertificate) Leaf() (*x509.Certificate, error) {
+	block, _ := pem.Decode([]byte(c.Certificate))
 	if block == nil || block.Type != "CERTIFICATE" {
 		return nil, errors.New("is not a certificate in PEM")
 	}

@@ -45,7 +45,7 @@ const erasureIDSize = 20
 // is a hash, so that the log does not store the organization's identifier. From the mark
 // on, a replica has no record of the organization. The mark expires at Erasure.By.
 func ErasureRef(org string) Ref {
-	return Ref{KindErasure, Shared, Hash("gridhook organization "+org, erasureIDSize)}
+	return KindErasure.Ref(Shared, Hash("gridhook organization "+org, erasureIDSize))
 }
 
 // Hides reports whether the mark of an erasure hides a record of its organization. Records

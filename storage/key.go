@@ -175,7 +175,7 @@ func (k *Key) Allows(s Scope) bool {
 }
 
 // Ref names the key.
-func (k *Key) Ref() Ref { return Ref{KindKey, k.OrganizationID, k.ID} }
+func (k *Key) Ref() Ref { return KindKey.Ref(k.OrganizationID, k.ID) }
 
 // Validate names every wrong field.
 func (k *Key) Validate() error {

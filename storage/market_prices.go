@@ -23,11 +23,11 @@ const monthLayout = "2006-01"
 
 // marketPricesRef names the prices of a month of a series.
 func marketPricesRef(org, series string, month time.Time) Ref {
-	return Ref{KindMarketPrices, org, series + partMark + month.Format(monthLayout)}
+	return KindMarketPrices.Ref(org, series+partMark+month.Format(monthLayout))
 }
 
 // Ref names the prices.
-func (m *MarketPrices) Ref() Ref { return Ref{KindMarketPrices, m.OrganizationID, m.ID} }
+func (m *MarketPrices) Ref() Ref { return KindMarketPrices.Ref(m.OrganizationID, m.ID) }
 
 // Validate names every wrong field.
 func (m *MarketPrices) Validate() error {

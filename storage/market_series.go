@@ -31,7 +31,7 @@ type MarketSeries struct {
 
 // MarketSeriesRef names the series of a node in a market.
 func MarketSeriesRef(org string, kind market.Kind, node string) Ref {
-	return Ref{KindMarketSeries, org, marketSeriesID(kind, node)}
+	return KindMarketSeries.Ref(org, marketSeriesID(kind, node))
 }
 
 // partMark separates the parts of an identifier of market data. No part contains it: see
@@ -54,7 +54,7 @@ func marketSeriesID(kind market.Kind, node string) string {
 }
 
 // Ref names the series.
-func (m *MarketSeries) Ref() Ref { return Ref{KindMarketSeries, m.OrganizationID, m.ID} }
+func (m *MarketSeries) Ref() Ref { return KindMarketSeries.Ref(m.OrganizationID, m.ID) }
 
 // Validate names every wrong field.
 func (m *MarketSeries) Validate() error {

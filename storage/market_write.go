@@ -84,7 +84,7 @@ func (s *Store) RevisePrices(v View, series MarketSeries, parts []PricesPart) (R
 // ErrConflict, ErrUnavailable.
 func (s *Store) DeleteMarketSeries(ctx context.Context, org, id string) error {
 	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
-		series, _, err := Read[MarketSeries](v, Ref{KindMarketSeries, org, id})
+		series, _, err := Read[MarketSeries](v, KindMarketSeries.Ref(org, id))
 		if err != nil {
 			return r, err
 		}

@@ -81,7 +81,7 @@ type Callback struct {
 const MaxCallbacks = 10
 
 // OpenADRRef names an OpenADR object.
-func OpenADRRef(t OpenADRType, org, id string) Ref { return Ref{t.Kind(), org, id} }
+func OpenADRRef(t OpenADRType, org, id string) Ref { return t.Kind().Ref(org, id) }
 
 // Ref names the object.
 func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, o.ID) }

@@ -48,7 +48,7 @@ func NewOperatorKey(name string, role Role, now time.Time) (key OperatorKey, tex
 }
 
 // OperatorKeyRef names an operator key.
-func OperatorKeyRef(id string) Ref { return Ref{KindOperatorKey, Shared, id} }
+func OperatorKeyRef(id string) Ref { return KindOperatorKey.Ref(Shared, id) }
 
 // Ref names the key.
 func (k *OperatorKey) Ref() Ref { return OperatorKeyRef(k.ID) }

@@ -20,7 +20,7 @@ func IsSuspended(v View, org string) (bool, error) {
 }
 
 // OrganizationRef names an organization. Every organization belongs to the operator.
-func OrganizationRef(id string) Ref { return Ref{KindOrganization, Shared, id} }
+func OrganizationRef(id string) Ref { return KindOrganization.Ref(Shared, id) }
 
 // Ref names the organization.
 func (o *Organization) Ref() Ref { return OrganizationRef(o.ID) }

@@ -6,4 +6,4 @@ const SchemaVersion = 2
 
 // SchemaRef names the record of the newest schema version. It makes an older Gridhook
 // refuse to start.
-func SchemaRef() Ref { return Ref{KindSchema, Shared, "state"} }
+func SchemaRef() Ref { return KindSchema.Ref(Shared, "state") }

@@ -364,7 +364,7 @@ func find(v View, ref Ref) (Record, error) {
 func FindShared(v View, own Ref) (Record, error) {
 	rec, err := find(v, own)
 	if err == nil && !rec.live() {
-		rec, err = find(v, Ref{own.Kind, Shared, own.ID})
+		rec, err = find(v, own.Kind.Ref(Shared, own.ID))
 	}
 	if err == nil && !rec.live() {
 		return Record{}, &NotFoundError{own}

@@ -23,11 +23,11 @@ func NewUtility() Utility {
 	return Utility{DynamicPricing: []string{}, Programs: []string{}, Base: Base{OrganizationID: Shared}}
 }
 
-// UtilityRef names one of the operator's utilities by its EIA number.
-func UtilityRef(eiaID int) Ref { return Ref{KindUtility, Shared, strconv.Itoa(eiaID)} }
+// utilityRef names what the operator says of a utility, by its EIA number.
+func utilityRef(kind Kind, eiaID int) Ref { return kind.Ref(Shared, strconv.Itoa(eiaID)) }
 
 // Ref names the utility.
-func (u *Utility) Ref() Ref { return UtilityRef(u.EIAID) }
+func (u *Utility) Ref() Ref { return utilityRef(KindUtility, u.EIAID) }
 
 // Facts returns the utility in the form of package eligibility.
 func (u *Utility) Facts() eligibility.Utility {
@@ -53,11 +53,8 @@ func NewDemandResponse() DemandResponse {
 	return DemandResponse{Programs: []string{}, Base: Base{OrganizationID: Shared}}
 }
 
-// DemandResponseRef names a utility's programs by its EIA number.
-func DemandResponseRef(eiaID int) Ref { return Ref{KindDemandResponse, Shared, strconv.Itoa(eiaID)} }
-
 // Ref names the programs by their utility.
-func (d *DemandResponse) Ref() Ref { return DemandResponseRef(d.EIAID) }
+func (d *DemandResponse) Ref() Ref { return utilityRef(KindDemandResponse, d.EIAID) }
 
 // Validate returns nil: the tags have every rule.
 func (d *DemandResponse) Validate() error { return nil }

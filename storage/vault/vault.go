@@ -26,9 +26,7 @@ type DataKey struct {
 const dataKeyID = "data-key"
 
 // Ref names the data key.
-func (k *DataKey) Ref() storage.Ref {
-	return storage.Ref{Kind: storage.KindVault, Org: storage.Shared, ID: k.ID}
-}
+func (k *DataKey) Ref() storage.Ref { return storage.KindVault.Ref(storage.Shared, k.ID) }
 
 // Validate checks the length of the key.
 func (k *DataKey) Validate() error {

@@ -101,7 +101,7 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 // read or its place is unknown.
 func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
 	facts, err := r.facts(record)
-	if _, broken := errors.AsType[*storage.DecodeError](err); broken || IsDataError(err) { // a broken plan must not hide the other plans
+	if IsDataError(err) { // a broken plan must not hide the other plans
 		return p, false, nil
 	}
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *Reader) facts(record storage.Record) (programFacts, error) {
 func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
 	plan, err := storage.Decode[storage.RatePlan](record)
 	if err != nil {
-		return programFacts{}, err
+		return programFacts{}, homeError(err)
 	}
 	t, err := r.tariff(record)
 	if err != nil {

@@ -24,9 +24,6 @@ func emissions(region *carbon.Region, published *market.Series, location *time.L
 	return grams
 }
 
-// gridName is the code of a grid region in an organization.
-type gridName struct{ org, region string }
-
 // addEmissions adds the published emissions of the home's grid region.
 func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (err error) {
 	if grid == nil {
@@ -43,7 +40,7 @@ func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (e
 // findEmissions looks up the published emissions of a grid region and caches the result for
 // the view.
 func (r *Reader) findEmissions(org, region string) (*series, error) {
-	name := gridName{org, region}
+	name := nameIn{org, region}
 	if found := r.emitted[name]; found != nil {
 		return found, nil
 	}

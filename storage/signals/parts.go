@@ -115,5 +115,5 @@ func (s *series) refs() []storage.Ref {
 	if s.stored == 0 {
 		return nil
 	}
-	return []storage.Ref{storage.MarketSeriesRef(s.org, s.kind, s.node)}
+	return []storage.Ref{s.ref}
 }

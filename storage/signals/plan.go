@@ -58,16 +58,14 @@ type plan struct {
 
 // series is a market's series in a view.
 type series struct {
-	org    string
-	kind   market.Kind
-	node   string
+	ref    storage.Ref
 	stored uint64 // revision, which identifies the prices; 0 if there is no such series
 	newest uint64 // last write of the organization's or the shared series
 }
 
 // plan looks up a plan and caches the result for the view.
 func (r *Reader) plan(org, id string) (*plan, error) {
-	name := planName{org, id}
+	name := nameIn{org, id}
 	found, ok := r.plans[name]
 	if !ok {
 		found.plan, found.err = r.findPlan(org, id)
@@ -200,12 +198,12 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 // findSeries returns the series of a node: the organization's own series, or the shared
 // series.
 func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series, error) {
-	s := &series{kind: kind, node: node, newest: max(
-		r.lastWrite(storage.MarketSeriesRef(org, kind, node)), r.lastWrite(storage.MarketSeriesRef(storage.Shared, kind, node)))}
-	record, err := storage.FindShared(r.view, storage.MarketSeriesRef(org, kind, node))
+	own, shared := storage.MarketSeriesRef(org, kind, node), storage.MarketSeriesRef(storage.Shared, kind, node)
+	s := &series{newest: max(r.lastWrite(own), r.lastWrite(shared))}
+	record, err := storage.FindShared(r.view, own)
 	switch {
 	case err == nil:
-		s.org, s.stored = record.Org, record.Revision
+		s.ref, s.stored = record.Ref, record.Revision
 	case !errors.Is(err, storage.ErrNotFound):
 		return nil, err
 	}
@@ -218,7 +216,7 @@ func (r *Reader) prices(s *series) (*market.Series, error) {
 		return nil, nil //nolint:nilnil // package pricing says what is missing
 	}
 	return r.pricer.markets.get(s.stored, func() (*market.Series, error) {
-		stored, _, err := storage.Read[storage.MarketSeries](r.view, storage.MarketSeriesRef(s.org, s.kind, s.node))
+		stored, _, err := storage.Read[storage.MarketSeries](r.view, s.ref)
 		if err != nil {
 			return nil, err
 		}

@@ -21,9 +21,9 @@ import (
 type Reader struct {
 	pricer *Pricer
 	view   storage.View
-	plans  map[planName]foundPlan
+	plans  map[nameIn]foundPlan
 	// emitted has the published emissions by organization and grid region, nil for none.
-	emitted map[gridName]*series
+	emitted map[nameIn]*series
 	// receivers says which organizations receive emissions, as far as asked.
 	receivers map[string]bool
 	home      Home // the last decoded home
@@ -32,8 +32,8 @@ type Reader struct {
 	measuredOrg string
 }
 
-// planName is a plan's identifier in an organization.
-type planName struct{ org, id string }
+// nameIn is the name of a plan or of a grid region in an organization.
+type nameIn struct{ org, name string }
 
 type foundPlan struct {
 	plan *plan
@@ -42,7 +42,7 @@ type foundPlan struct {
 
 // Reader returns a Reader of a view.
 func (p *Pricer) Reader(v storage.View) *Reader {
-	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}, emitted: map[gridName]*series{}, receivers: map[string]bool{}}
+	return &Reader{pricer: p, view: v, plans: map[nameIn]foundPlan{}, emitted: map[nameIn]*series{}, receivers: map[string]bool{}}
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and

@@ -197,6 +197,7 @@ type Replica interface {
 	View(fn func(View) error) error
 	// Revision returns the last applied revision.
 	Revision() uint64
-	// WaitFor returns when the replica has applied the revision.
+	// WaitFor returns when the replica has applied the revision. It gives causal consistency
+	// to a caller that learned of the write from another process.
 	WaitFor(ctx context.Context, revision uint64) error
 }

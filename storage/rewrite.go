@@ -103,7 +103,7 @@ func (s *Store) append(ctx context.Context, batch ...Write) error {
 	if err != nil {
 		return err
 	}
-	if err := s.replica.WaitFor(ctx, revision); err != nil {
+	if err := s.WaitFor(ctx, revision); err != nil {
 		return err
 	}
 	for _, w := range batch {

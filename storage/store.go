@@ -43,10 +43,10 @@ type pointer[T any] interface {
 
 // Store reads from the replica and writes through the log.
 type Store struct {
-	log     Log
-	replica Replica
-	now     func() time.Time
-	limits  map[Kind]Limit
+	Replica
+	log    Log
+	now    func() time.Time
+	limits map[Kind]Limit
 	// maxState is the limit of an organization's stored bytes, 0 for none.
 	maxState int
 	// creating are locks, each for some organizations. A lock is full while a caller
@@ -56,11 +56,8 @@ type Store struct {
 
 // NewStore returns a store on a log and the replica that follows the log.
 func NewStore(log Log, replica Replica, now func() time.Time) *Store {
-	return &Store{log: log, replica: replica, now: now}
+	return &Store{Replica: replica, log: log, now: now}
 }
-
-// View runs fn on a consistent snapshot of the replica.
-func (s *Store) View(fn func(View) error) error { return s.replica.View(fn) }
 
 // Query returns the result of read on a consistent snapshot of the replica.
 func Query[T any](s *Store, read func(View) (T, error)) (found T, err error) {
@@ -69,15 +66,6 @@ func Query[T any](s *Store, read func(View) (T, error)) (found T, err error) {
 		return err
 	})
 	return found, err
-}
-
-// Revision returns the last revision that reads include.
-func (s *Store) Revision() uint64 { return s.replica.Revision() }
-
-// WaitFor returns when reads include the revision. It gives causal consistency to a
-// caller that learned of the write from another process.
-func (s *Store) WaitFor(ctx context.Context, revision uint64) error {
-	return s.replica.WaitFor(ctx, revision)
 }
 
 // Now returns the store's clock in UTC and whole milliseconds, the resolution of
@@ -469,5 +457,5 @@ func (s *Store) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.replica.WaitFor(ctx, last)
+	return s.WaitFor(ctx, last)
 }

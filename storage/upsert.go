@@ -59,7 +59,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 		}
 	}
 	u.flush(ctx)
-	if err := s.replica.WaitFor(ctx, u.newest); err != nil {
+	if err := s.WaitFor(ctx, u.newest); err != nil {
 		addError(results, err)
 	}
 	u.undoLate(ctx, entities)
@@ -113,7 +113,7 @@ func (u *upsert) add(ctx context.Context, i int, e Entity) (Change, error) {
 		// Store the first write and wait for it, so that the second write compares with
 		// the first.
 		u.flush(ctx)
-		if err := u.s.replica.WaitFor(ctx, u.newest); err != nil {
+		if err := u.s.WaitFor(ctx, u.newest); err != nil {
 			return "", err
 		}
 		clear(u.unseen)

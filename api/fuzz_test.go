@@ -62,15 +62,15 @@ func newMemory(f testing.TB, change ...func(*api.Deps)) *memory {
 	key, text := storage.NewKey("acme", start)
 	acme := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
 	storagetest.Put(f, store, acme, &key, storagetest.RatePlan("acme", "plan", 0.25), storagetest.Home("acme", "home", "plan"))
-	sideLogs := &storagetest.SideLogs{}
+	logs := &sideLogs{}
 	empty, err := ledger.Open(filepath.Join(f.TempDir(), "ledger.db"), ledger.Options{Log: slog.New(slog.DiscardHandler), Now: clock})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = empty.Close() })
 	deps := api.Deps{
-		Deps:     rest.Deps{Store: store, Requests: sideLogs, Audit: sideLogs, Log: slog.New(slog.DiscardHandler), Now: clock},
-		Feedback: sideLogs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
+		Deps:     rest.Deps{Store: store, Requests: logs, Audit: logs, Log: slog.New(slog.DiscardHandler), Now: clock},
+		Feedback: logs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
 		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 	for _, change := range change {

@@ -1,4 +1,4 @@
-package storagetest
+package api_test
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// SideLogs is an in-memory storage.Requests, storage.FeedbackLog and storage.AuditLog. Its
+// sideLogs is an in-memory storage.Requests, storage.FeedbackLog and storage.AuditLog. Its
 // zero value is ready to use.
-type SideLogs struct {
+type sideLogs struct {
 	mu       sync.Mutex
 	written  uint64
 	requests map[requestKey]storedRequest
@@ -27,13 +27,13 @@ type storedRequest struct {
 }
 
 var (
-	_ storage.Requests    = (*SideLogs)(nil)
-	_ storage.FeedbackLog = (*SideLogs)(nil)
-	_ storage.AuditLog    = (*SideLogs)(nil)
+	_ storage.Requests    = (*sideLogs)(nil)
+	_ storage.FeedbackLog = (*sideLogs)(nil)
+	_ storage.AuditLog    = (*sideLogs)(nil)
 )
 
 // Request returns a request and its revision.
-func (l *SideLogs) Request(_ context.Context, org, id string) (storage.IdempotentRequest, uint64, error) {
+func (l *sideLogs) Request(_ context.Context, org, id string) (storage.IdempotentRequest, uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r, ok := l.requests[requestKey{org, id}]
@@ -44,7 +44,7 @@ func (l *SideLogs) Request(_ context.Context, org, id string) (storage.Idempoten
 }
 
 // PutRequest stores a request if the stored revision is expect.
-func (l *SideLogs) PutRequest(_ context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
+func (l *sideLogs) PutRequest(_ context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.requests[requestKey{o.OrganizationID, o.ID}].revision != expect {
@@ -59,7 +59,7 @@ func (l *SideLogs) PutRequest(_ context.Context, o storage.IdempotentRequest, ex
 }
 
 // PutFeedback stores a submission unless its identifier exists.
-func (l *SideLogs) PutFeedback(_ context.Context, f storage.Feedback) error {
+func (l *sideLogs) PutFeedback(_ context.Context, f storage.Feedback) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at, found := slices.BinarySearchFunc(l.feedback, f.ID, func(f storage.Feedback, id string) int { return strings.Compare(f.ID, id) })
@@ -70,7 +70,7 @@ func (l *SideLogs) PutFeedback(_ context.Context, f storage.Feedback) error {
 }
 
 // Feedback returns submissions, the oldest first.
-func (l *SideLogs) Feedback(_ context.Context, after string, limit int) ([]storage.Feedback, error) {
+func (l *sideLogs) Feedback(_ context.Context, after string, limit int) ([]storage.Feedback, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := []storage.Feedback{}
@@ -83,7 +83,7 @@ func (l *SideLogs) Feedback(_ context.Context, after string, limit int) ([]stora
 }
 
 // DeleteFeedback removes a submission.
-func (l *SideLogs) DeleteFeedback(_ context.Context, id string) error {
+func (l *sideLogs) DeleteFeedback(_ context.Context, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.feedback, func(f storage.Feedback) bool { return f.ID == id })
@@ -95,7 +95,7 @@ func (l *SideLogs) DeleteFeedback(_ context.Context, id string) error {
 }
 
 // PutAudit stores an entry.
-func (l *SideLogs) PutAudit(_ context.Context, e storage.AuditEntry) error {
+func (l *sideLogs) PutAudit(_ context.Context, e storage.AuditEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.audit = append(l.audit, e)
@@ -103,7 +103,7 @@ func (l *SideLogs) PutAudit(_ context.Context, e storage.AuditEntry) error {
 }
 
 // Audit returns all entries, the newest first. It knows no filter and no page.
-func (l *SideLogs) Audit(context.Context, storage.AuditFilter, string, int) ([]storage.AuditEntry, error) {
+func (l *sideLogs) Audit(context.Context, storage.AuditFilter, string, int) ([]storage.AuditEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.Clone(l.audit)

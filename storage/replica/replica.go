@@ -113,8 +113,13 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		return fmt.Errorf("%w: the new log was created at %s, the previous log at %s: restart this process, and it rebuilds %s",
 			ErrLogReplaced, identity, r.identity, r.file.Path())
 	}
-	if err := r.adopt(identity + form); err != nil {
+	wiped, err := r.file.Adopt(identity + form)
+	if err != nil {
 		return err
+	}
+	if wiped {
+		r.log.Warn("replica belongs to another log of record, rebuilding the replica")
+		r.advance(0)
 	}
 	last, err := log.Last(ctx)
 	if err != nil {
@@ -182,14 +187,4 @@ func (r *Replica) wipeUnlessWhole(ctx context.Context, log storage.Log) error {
 	}
 	r.advance(0)
 	return nil
-}
-
-// adopt ties the replica to a log and wipes the data of another log.
-func (r *Replica) adopt(identity string) error {
-	wiped, err := r.file.Adopt(identity)
-	if wiped {
-		r.log.Warn("replica belongs to another log of record, rebuilding the replica")
-		r.advance(0)
-	}
-	return err
 }

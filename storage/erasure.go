@@ -133,16 +133,16 @@ func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark
 func (s *Store) forgetChild(ctx context.Context, org string) error {
 	var parents []Ref
 	err := s.View(func(v View) error {
-		return EachOrganization(v, func(id string) error {
-			o, _, err := Read[Organization](v, OrganizationRef(id))
-			if slices.Contains(o.ChildOrganizationIDs, org) {
+		for r, err := range Live(v, KindOrganization, Shared, "") {
+			if err != nil {
+				return err
+			}
+			// An undecodable organization must not keep the others from being deleted.
+			if o, err := Decode[Organization](r); err == nil && slices.Contains(o.ChildOrganizationIDs, org) {
 				parents = append(parents, o.Ref())
 			}
-			if NoRecord(err) {
-				err = nil // an undecodable organization must not keep the others from being deleted
-			}
-			return err
-		})
+		}
+		return nil
 	})
 	for _, parent := range parents {
 		if err != nil {

@@ -277,7 +277,7 @@ func TestUpsert_NotErasable(t *testing.T) {
 func TestEraseOrganization_BesideUndecodable(t *testing.T) {
 	s, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	storagetest.Put(t, s, organization("acme"))
-	damaged := storage.Write{Ref: storage.OrganizationRef("damaged"), At: storagetest.Start, Value: []byte(`{"name": 7}`)}
+	damaged := storage.Write{Ref: storage.OrganizationRef("damaged"), At: storagetest.Start, Value: []byte(`{"childOrganizationIds": ["acme"], "name": 7}`)}
 	if _, err := log.AppendBatch(t.Context(), []storage.Write{damaged}); err != nil {
 		t.Fatal(err)
 	}

@@ -66,12 +66,8 @@ func (u *UserPreferences) Validate() error {
 func (u *UserPreferences) checkBlock(p *Problems, i int) {
 	b, path := &u.ScheduleBlocks[i], index("scheduleBlocks", i)+"."
 	p.Check(b.EndTimeMinutes > b.StartTimeMinutes, path+"endTimeMinutes", "must be after startTimeMinutes")
-	cool := b.MaxTemp
-	if b.TargetCoolSetpoint != nil {
-		cool = *b.TargetCoolSetpoint
-	}
 	checkBand(p, path, [4]string{"minTemp", "targetHeatSetpoint", "targetCoolSetpoint", "maxTemp"},
-		[4]float64{b.MinTemp, b.TargetHeatSetpoint, cool, b.MaxTemp})
+		[4]float64{b.MinTemp, b.TargetHeatSetpoint, known(b.TargetCoolSetpoint, b.MaxTemp), b.MaxTemp})
 	for j := range i {
 		if overlap(b, &u.ScheduleBlocks[j]) {
 			p.Addf(index("scheduleBlocks", i), "overlaps %s on a day", index("scheduleBlocks", j))

@@ -48,17 +48,17 @@ func ErasureRef(org string) Ref {
 	return KindErasure.Ref(Shared, Hash("gridhook organization "+org, erasureIDSize))
 }
 
-// Hides reports whether the mark of an erasure hides a record of its organization. Records
-// of a later organization with the same identifier are newer than the mark's expiry.
-func (r Record) Hides(other Record) bool {
-	return r.Revision > 0 && (r.Expires.IsZero() || other.At.Before(r.Expires))
+// Hides reports whether the mark of an erasure hides its organization's records of a time.
+// Records of a later organization with the same identifier are newer than the mark's expiry.
+func (r Record) Hides(at time.Time) bool {
+	return r.Revision > 0 && (r.Expires.IsZero() || at.Before(r.Expires))
 }
 
 // IsErased reports whether an organization is deleted and its mark has not expired.
 // Replicas keep an expired mark for some time.
 func IsErased(v View, org string, now time.Time) (bool, error) {
 	mark, err := find(v, ErasureRef(org))
-	return mark.Hides(Record{At: now}), err
+	return mark.Hides(now), err
 }
 
 // UnfinishedErasures returns the number of deleted organizations with records in the log.
@@ -111,7 +111,7 @@ func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark
 		if mark, err = s.current(ref); err != nil {
 			return err
 		}
-		if !mark.Hides(Record{At: s.Now()}) {
+		if !mark.Hides(s.Now()) {
 			if _, err := Get[Organization](s, OrganizationRef(org)); err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 func (s *Store) refuseErased(v View, ref Ref) error {
 	org := ref.Organization()
 	mark, err := find(v, ErasureRef(org))
-	if err == nil && mark.Hides(Record{At: s.Now()}) {
+	if err == nil && mark.Hides(s.Now()) {
 		err = &ErasedError{org, mark.Expires}
 	}
 	return err

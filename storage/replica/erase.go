@@ -18,7 +18,7 @@ func isErased(tx *bbolt.Tx, rec storage.Record) (bool, error) {
 		return false, nil
 	}
 	mark, err := stored(tx, storage.ErasureRef(rec.Organization()))
-	return mark.Hides(rec), err
+	return mark.Hides(rec.At), err
 }
 
 // erase removes every record of the organization with the mark. The next opening of the

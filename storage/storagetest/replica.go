@@ -139,7 +139,7 @@ func (s *state) find(ref storage.Ref) (int, bool) {
 }
 
 func (s *state) put(r storage.Record) {
-	if mark, err := s.Get(storage.ErasureRef(r.Organization())); err == nil && mark.Hides(r) {
+	if mark, err := s.Get(storage.ErasureRef(r.Organization())); err == nil && mark.Hides(r.At) {
 		return
 	}
 	if r.Kind == storage.KindErasure {

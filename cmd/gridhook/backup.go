@@ -25,7 +25,7 @@ func newBackupCommand(g *globals) *cobra.Command {
 		retained int
 	)
 	cmd := &cobra.Command{
-		Use: "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"), GroupID: groupOperate,
+		Use: "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"),
 		Long: `Write a consistent backup of a running server or fleet to one file: everything that it
 has accepted and stored. No process has to stop.
 

@@ -26,7 +26,7 @@ func newBillCommand(g *globals) *cobra.Command {
 	var f billFlags
 	var given func() (fields, error)
 	cmd := &cobra.Command{
-		Use: "bill [HOME]", Short: "Calculate a bill for a year or a metered period", GroupID: groupOperate,
+		Use: "bill [HOME]", Short: "Calculate a bill for a year or a metered period",
 		Long: `Calculate what a home pays on its rate plan or on another plan: energy by period and
 tier with riders and taxes, fixed and minimum charges, and solar credits. Use it to
 compare plans and to check tariffs. It does not replace the utility's bill.

@@ -20,7 +20,7 @@ a source fetches, and print a report. The command removes the folder at the end.
 		Example: `  gridhook demo
   gridhook demo --homes 5000
   gridhook demo --json`,
-		GroupID: groupTry, Args: takes(),
+		Args: takes(),
 	}
 	cmd.Flags().IntVar(&o.Homes, "homes", 300, "`number` of homes, at most 100000")
 	g.outputFlags(cmd.Flags())

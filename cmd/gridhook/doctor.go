@@ -25,7 +25,7 @@ func newDoctorCommand(g *globals) *cobra.Command {
 	var role string
 	var monitors []string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check the setup of Gridhook and its NATS", GroupID: groupServer, Args: takes(),
+		Use: "doctor", Short: "Check the setup of Gridhook and its NATS", Args: takes(),
 		Long: `Check the settings, the data folder, the reachability of the listeners, and NATS:
 durability of acknowledged writes, version, space, permissions and clock. The command
 checks every setting of serve, api and worker, so it takes all of them: as flags, from

@@ -19,7 +19,7 @@ import (
 func newImportCommand(g *globals) *cobra.Command {
 	var format fileFormat
 	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Create or replace many resources from files", GroupID: groupOperate,
+		Use: "import FILE...", Short: "Create or replace many resources from files",
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
 solar, usage, measured loads, devices, preferences, onboarding flows and webhook
 endpoints from files. The file "-" is standard input.

@@ -53,7 +53,7 @@ func newListenCommand(g *globals) *cobra.Command {
   gridhook listen --secret whsec_... --fail 0.2 --slow 2s --hang 1%
   gridhook listen --secret whsec_... --save requests
   gridhook listen --address 127.0.0.1:9000 --unverified --json > events.ndjson`,
-		GroupID: groupTry, Args: takes(),
+		Args: takes(),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&l.address, "address", "127.0.0.1:9090", "`address` to listen on")

@@ -12,7 +12,7 @@ import (
 func newOpenAPICommand(g *globals) *cobra.Command {
 	audiences := []string{string(api.AudiencePartner), string(api.AudienceOperator)}
 	return &cobra.Command{
-		Use: "openapi partner|operator", Short: "Print the OpenAPI document of the operations", GroupID: groupTry,
+		Use: "openapi partner|operator", Short: "Print the OpenAPI document of the operations",
 		Long: `Print the OpenAPI 3.1 document in JSON: of the partners' operations, or of all operations
 including the operator's. A server has the same document at /openapi.json.`,
 		Example: `  gridhook openapi partner > openapi.json`, Args: takes("AUDIENCE"), ValidArgs: audiences,

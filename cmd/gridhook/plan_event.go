@@ -11,12 +11,10 @@ func newPlanEvent(g *globals) *cobra.Command {
 		g: g, noun: "event", plural: "events", path: "/v1/admin/plan_events", owned: true, unpaged: true, scope: g.ownedOrShared,
 		columns: "ID:id, KIND:kind, NAME:name, FROM:from, TO:to, ADDER $/kWh:adder, PRICE $/kWh:price",
 	}
-	cmd := group("event", "Events of a plan: critical peaks and rebates", newPlanEventCreate(r), r.listOf(operation{
+	return group("event", "Events of a plan: critical peaks and rebates", newPlanEventCreate(r), r.listOf(operation{
 		use: "list PLAN", short: "List the events of a plan", takes: []string{"the plan"},
 		example: "  gridhook plan event list pge-e-elec", prepare: (&affected{}).ofPlan,
 	}), newPlanEventDelete(r))
-	cmd.GroupID = "" // it is below plan
-	return cmd
 }
 
 func newPlanEventCreate(r resource) *cobra.Command {

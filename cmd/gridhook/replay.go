@@ -31,11 +31,9 @@ func replays(g *globals) resource {
 // newReplays returns the commands that show replays.
 func newReplays(g *globals) *cobra.Command {
 	r := replays(g)
-	cmd := group("replays", "Replays of the last week",
+	return group("replays", "Replays of the last week",
 		r.list("List the replays of an organization", "  gridhook endpoint replays list --org acme"),
 		r.get("Show the progress of a replay", "  gridhook endpoint replays get rpl_01JZ0000000000000000000000 --org acme"))
-	cmd.GroupID = "" // it is below endpoint
-	return cmd
 }
 
 func newEndpointReplay(g *globals) *cobra.Command {

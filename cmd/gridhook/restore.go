@@ -18,7 +18,7 @@ func newRestoreCommand(g *globals) *cobra.Command {
 	var identity string
 	var replace bool
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Restore a backup", Args: takes("the file"), GroupID: groupServer,
+		Use: "restore FILE", Short: "Restore a backup", Args: takes("the file"),
 		Long: `Restore a backup into the data folder of a stopped serve, or with --nats into a NATS
 without a running Gridhook. Start Gridhook afterwards: it continues unfinished triggers
 and retries. Messages that were delivered after the backup are delivered again, with the

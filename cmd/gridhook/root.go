@@ -42,30 +42,28 @@ admin address with the operator's key.`,
 	root.SetIn(g.in)
 	root.SetOut(g.out)
 	root.SetErr(g.err)
-	root.AddGroup(
-		&cobra.Group{ID: groupServer, Title: "Server:"},
-		&cobra.Group{ID: groupOperate, Title: "Operation:"},
-		&cobra.Group{ID: groupTry, Title: "Trials:"},
-	)
-	root.AddCommand(
-		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g),
+	addGroup(root, "Server:",
+		newServeCommand(g), newAPICommand(g), newWorkerCommand(g), newDoctorCommand(g), newRestoreCommand(g))
+	addGroup(root, "Operation:",
 		newOrgCommand(g), newKeyCommand(g), newOperatorCommand(g), newHomeCommand(g), newDeviceCommand(g), newPlanCommand(g), newMarketCommand(g), newImportCommand(g),
-		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newFeedbackCommand(g), newContextCommand(g),
-		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g),
-		newVersionCommand(g), newOpenAPICommand(g),
-	)
+		newEndpointCommand(g), newTriggerCommand(g), newDeliveryCommand(g), newLogsCommand(g), newScheduleCommand(g), newSourceCommand(g), newChannelCommand(g), newConsoleCommand(g), newSignalCommand(g), newBillCommand(g), newSavingsCommand(g), newBackupCommand(g), newStatusCommand(g), newAuditCommand(g), newFeedbackCommand(g), newContextCommand(g))
+	addGroup(root, "Trials:",
+		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newOpenAPICommand(g))
+	root.AddCommand(newVersionCommand(g))
 	root.AddCommand(newHelpTopics()...)
 	root.SetFlagErrorFunc(suggestFlag)
 	g.prepare(root)
 	return root
 }
 
-// These are the groups of subcommands in the help.
-const (
-	groupServer  = "server"
-	groupOperate = "operate"
-	groupTry     = "try"
-)
+// addGroup adds subcommands that the help lists under a title.
+func addGroup(root *cobra.Command, title string, subcommands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range subcommands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(subcommands...)
+}
 
 // prepare makes a command and its subcommands set running when they begin, and adds their
 // shell completion. An earlier error is a usage error.
@@ -132,7 +130,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 // group returns a command that only has subcommands.
 func group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, GroupID: groupOperate,
+		Use: use, Short: short,
 		// A misspelled subcommand may have flags. Args then names it instead of the flags.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		Args: func(cmd *cobra.Command, args []string) error {

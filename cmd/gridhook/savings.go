@@ -60,7 +60,6 @@ band. Below them are the price and the power.`,
 			}
 		})
 	})
-	cmd.GroupID = groupOperate
 	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of each device's best day")
 	return g.talks(cmd)
 }

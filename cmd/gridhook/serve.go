@@ -37,7 +37,7 @@ func newWorkerCommand(g *globals) *cobra.Command {
 
 // newProcess makes a command run a role until a signal arrives.
 func newProcess(g *globals, role config.Role, cmd *cobra.Command) *cobra.Command {
-	cmd.GroupID, cmd.Args = groupServer, takes()
+	cmd.Args = takes()
 	config.AddFlags(cmd.Flags(), role)
 	printOnly := cmd.Flags().Bool("print-config", false, "print the effective settings and exit")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

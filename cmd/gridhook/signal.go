@@ -16,7 +16,7 @@ func newSignalCommand(g *globals) *cobra.Command {
 	var from, to string
 	var plotted, explained, openADR bool
 	cmd := &cobra.Command{
-		Use: "signal HOME", Short: "Show the price signal of a home", GroupID: groupOperate, Args: takes("the home"),
+		Use: "signal HOME", Short: "Show the price signal of a home", Args: takes("the home"),
 		Example: `  gridhook signal home-1 --org acme --plot
   gridhook signal home-1 --org acme --explain
   gridhook signal home-1 --org acme --from 2026-07-01T00:00:00Z --to 2026-07-02T00:00:00Z --json`,

@@ -43,7 +43,7 @@ type endpointStatus struct {
 
 func newStatusCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show whether a server is ready, and the state of an organization", GroupID: groupOperate, Args: takes(),
+		Use: "status", Short: "Show whether a server is ready, and the state of an organization", Args: takes(),
 		Long: `Show whether the server is ready. For an organization, also show the health of its
 endpoints and the outcome of its last trigger. The exit code is 1 if the server is not
 ready.`,

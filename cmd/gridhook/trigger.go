@@ -33,7 +33,7 @@ func newTriggerCommand(g *globals) *cobra.Command {
 		timeout    time.Duration
 	)
 	cmd := &cobra.Command{
-		Use: "trigger", Short: "Deliver the price signals of an organization's homes", GroupID: groupOperate, Args: takes(),
+		Use: "trigger", Short: "Deliver the price signals of an organization's homes", Args: takes(),
 		Long: `Deliver the price signal of every home of an organization to its endpoints.
 
 The command returns as soon as the server has stored the trigger. The deliveries then

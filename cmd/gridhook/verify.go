@@ -80,7 +80,7 @@ line is wrong.`,
 		Example: `  gridhook verify --secret-file secret.txt request.http
   gridhook verify --headers headers.txt --body body.json --any-age
   GRIDHOOK_WEBHOOK_SECRET=whpk_... gridhook verify --at 2026-07-01T00:00:00Z < request.http`,
-		GroupID: groupTry, Args: takesUpTo(1),
+		Args: takesUpTo(1),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&headers, "headers", "", "`file` with the headers, one per line")

@@ -21,8 +21,13 @@ type affected struct {
 	trigger bool
 }
 
-func (a *affected) add(cmd *cobra.Command) {
+// command returns the command of an operation, with the flag. prepare of the operation sets
+// the plan.
+func (a *affected) command(r resource, o operation) *cobra.Command {
+	o.after = a.triggerHomes
+	cmd := r.command(o)
 	cmd.Flags().BoolVar(&a.trigger, "trigger", false, "delivery of new signals to the homes on the plan afterwards")
+	return cmd
 }
 
 // triggerHomes triggers the homes on the plan if the flag is set. It continues with the

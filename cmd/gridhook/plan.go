@@ -32,7 +32,7 @@ func (g *globals) ownedOrShared(cmd *cobra.Command) *cobra.Command {
 
 func newPlanImport(r resource) *cobra.Command {
 	homes := affected{g: r.g}
-	cmd := r.command(operation{
+	return homes.command(r, operation{
 		use: "import FILE", path: "import", short: "Create or replace a plan from a tariff", takes: []string{"the tariff's file"},
 		long: `Create or replace a rate plan from a tariff in the JSON format of the US Utility Rate
 Database. The tariff may be a bare object or a response of the database's API with
@@ -53,10 +53,7 @@ Database. The tariff may be a bare object or a response of the database's API wi
 			homes.plan, _ = body["id"].(string)
 			return err
 		},
-		after: homes.triggerHomes,
 	})
-	homes.add(cmd)
-	return cmd
 }
 
 // planOwner adds a description of the homes that can have a plan, and of its parts.

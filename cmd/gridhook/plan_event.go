@@ -19,7 +19,7 @@ func newPlanEvent(g *globals) *cobra.Command {
 
 func newPlanEventCreate(r resource) *cobra.Command {
 	homes := affected{g: r.g}
-	cmd := r.command(operation{
+	cmd := homes.command(r, operation{
 		use: "create PLAN", path: "create", short: "Announce an event, which changes the signals of the plan's homes", takes: []string{"the plan"},
 		example: `  gridhook plan event create tou --from 2026-07-02T21:00:00Z --to 2026-07-03T01:00:00Z --adder 0.60
   gridhook plan event create tou --from 2h --to 5h --rebate 1.25 --name "peak day" --trigger`,
@@ -39,9 +39,8 @@ func newPlanEventCreate(r resource) *cobra.Command {
 			}
 			return homes.ofPlan(cmd, args, body)
 		},
-		after: homes.triggerHomes, asList: true,
+		asList: true,
 	})
-	homes.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("adder", "price", "rebate")
 	cmd.MarkFlagsOneRequired("adder", "price", "rebate")
 	return cmd
@@ -56,11 +55,9 @@ func (a *affected) ofPlan(_ *cobra.Command, args []string, body fields) error {
 
 func newPlanEventDelete(r resource) *cobra.Command {
 	homes := affected{g: r.g}
-	cmd := r.command(operation{
+	return homes.command(r, operation{
 		use: "delete PLAN EVENT", path: "{id}/delete", short: "Cancel an event", takes: []string{"the plan", "the event"}, done: "{id} is deleted.",
 		example: "  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z",
-		prepare: homes.ofPlan, after: homes.triggerHomes,
+		prepare: homes.ofPlan,
 	})
-	homes.add(cmd)
-	return cmd
 }

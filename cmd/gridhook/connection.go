@@ -159,8 +159,8 @@ func (g *globals) connect() (*client.Client, error) {
 	if g.isPartner() {
 		flag = "api-url"
 	}
-	if err := cmp.Or(g.contextErr, checkURL(flag, g.server())); err != nil {
-		return nil, err
+	if _, err := parseURL(flag, g.server()); g.contextErr != nil || err != nil {
+		return nil, cmp.Or(g.contextErr, err)
 	}
 	key, err := g.apiKey, error(nil)
 	if !g.isPartner() {
@@ -174,13 +174,18 @@ func (g *globals) connect() (*client.Client, error) {
 	return &client.Client{BaseURL: g.server(), Key: key, Organization: g.org}, nil
 }
 
-// checkURL returns an error if the value of --admin-url or --api-url is not a URL.
-func checkURL(flag, text string) error {
-	example := map[string]string{"admin-url": defaultAdminURL, "api-url": "https://gridhook.example.com"}[flag]
-	if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usagef("--%s must be a URL such as %s, not %q", flag, example, text)
+// urlExamples are values of the flags that are URLs.
+var urlExamples = map[string]string{
+	"admin-url": defaultAdminURL, "api-url": "https://gridhook.example.com", "forward": "http://127.0.0.1:3000/hooks",
+}
+
+// parseURL parses the value of a flag that is a URL.
+func parseURL(flag, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("--%s must be a URL such as %s, not %q", flag, urlExamples[flag], text)
 	}
-	return nil
+	return u, nil
 }
 
 // operatorKey returns the operator's key and its source: the environment, the context, or

@@ -144,7 +144,7 @@ func newContextAdd(g *globals) *cobra.Command {
 				made[name] = value.(string)
 			}
 			for _, name := range []string{"admin-url", "api-url"} {
-				if err := checkURL(name, made[name]); given(cmd, name) && err != nil {
+				if _, err := parseURL(name, made[name]); given(cmd, name) && err != nil {
 					return err
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,8 +75,10 @@ func newListenCommand(g *globals) *cobra.Command {
 		if err := l.options.Faults.Check(); err != nil {
 			return usagef("%v", err)
 		}
-		if l.options.Forward, err = forwardURL(forward); err != nil {
-			return err
+		if forward != "" {
+			if l.options.Forward, err = parseURL("forward", forward); err != nil {
+				return err
+			}
 		}
 		if l.folder != "" {
 			if err := os.MkdirAll(l.folder, 0o700); err != nil {
@@ -104,17 +105,6 @@ func newListenCommand(g *globals) *cobra.Command {
 type listenOptions struct {
 	address, publicURL, folder, endpoint string
 	options                              receiver.Options
-}
-
-func forwardURL(text string) (*url.URL, error) {
-	if text == "" {
-		return nil, nil //nolint:nilnil // nothing was said
-	}
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("--forward must be a URL such as http://127.0.0.1:3000/hooks, not %q", text)
-	}
-	return u, nil
 }
 
 // listen receives webhooks at an address.

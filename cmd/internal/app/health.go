@@ -90,25 +90,23 @@ func (a *App) unready(now time.Time) string {
 
 // readyz responds 200 if the process can accept requests and deliveries now.
 func (a *App) readyz(w http.ResponseWriter, _ *http.Request) {
-	if why := a.unready(time.Now()); why != "" {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "not ready", "reason": why})
-		return
-	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	writeHealth(w, "ready", "not ready", a.unready(time.Now()))
 }
 
 // livez responds 200 unless a part of the process has failed.
 func (a *App) livez(w http.ResponseWriter, _ *http.Request) {
-	if err := context.Cause(a.failed); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "failed", "reason": err.Error()})
-		return
-	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	writeHealth(w, "alive", "failed", sentence(context.Cause(a.failed)))
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// writeHealth responds 200 with the status good, or 503 with the status bad if there is a
+// reason for it.
+func writeHealth(w http.ResponseWriter, good, bad, reason string) {
+	code, body := http.StatusOK, map[string]string{"status": good}
+	if reason != "" {
+		code, body = http.StatusServiceUnavailable, map[string]string{"status": bad, "reason": reason}
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the peer may be gone
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body) // the peer may be gone
 }

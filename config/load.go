@@ -72,12 +72,8 @@ func Load(role Role, flags *pflag.FlagSet, environ []string) (*Loaded, error) {
 // has precedence too.
 func InferRole(flags *pflag.FlagSet, environ []string) Role {
 	l := loader{role: API}
-	for _, from := range l.layers(flags, environ) {
-		if url, given := from.texts["nats"]; given && url != "" {
-			return API
-		} else if given {
-			break
-		}
+	if nats := l.find(Settings()[place("nats")], l.layers(flags, environ)); nats.text != "" {
+		return API
 	}
 	return Serve
 }

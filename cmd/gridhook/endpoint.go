@@ -42,11 +42,11 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		})),
 		r.command(operation{
 			use: "pause ENDPOINT", path: "{id}/update", short: "Stop deliveries to an endpoint: triggers skip it and queue nothing",
-			example: fmt.Sprintf(example, "pause"), prepare: setEnabled(false),
+			example: fmt.Sprintf(example, "pause"), usual: fields{"enabled": false},
 		}),
 		r.command(operation{
 			use: "resume ENDPOINT", path: "{id}/update", short: "Resume deliveries to a paused or disabled endpoint, from the next trigger on",
-			example: fmt.Sprintf(example, "resume"), prepare: setEnabled(true),
+			example: fmt.Sprintf(example, "resume"), usual: fields{"enabled": true},
 		}),
 		r.remove("Delete an endpoint", fmt.Sprintf(example, "delete")),
 		r.command(operation{

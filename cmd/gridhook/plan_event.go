@@ -32,8 +32,8 @@ func newPlanEventCreate(r resource) *cobra.Command {
 			{name: "price", field: "price", value: 0.0, help: "critical peak: `price` instead of the plan's price, in $/kWh"},
 			{name: "rebate", field: "adder", value: 0.0, help: "rebate: `credit` for each kWh not used, in $/kWh"},
 		},
+		usual: fields{"kind": pricing.CriticalPeak},
 		prepare: func(cmd *cobra.Command, args []string, body fields) error {
-			body["kind"] = pricing.CriticalPeak
 			if given(cmd, "rebate") {
 				body["kind"] = pricing.PeakRebate
 			}

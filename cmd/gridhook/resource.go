@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -49,6 +50,8 @@ type operation struct {
 	// takes names the arguments in errors. The default is the noun if use has an object.
 	takes []string
 	flags []bodyFlag
+	// usual are the values of fields that no flag has set.
+	usual fields
 	// prepare completes or checks the request. after processes the response and may
 	// replace it. A response that it returns with an error is shown. Both may be nil.
 	prepare func(cmd *cobra.Command, args []string, body fields) error
@@ -99,7 +102,10 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 	cmd := &cobra.Command{
 		Use: o.use, Short: o.short, Long: o.long, Example: o.example, Args: takes(o.takes...),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := given()
+			flags, err := given()
+			body := fields{}
+			maps.Copy(body, o.usual)
+			maps.Copy(body, flags)
 			if err == nil {
 				err = r.complete(cmd, args, body, o.prepare)
 			}

@@ -33,12 +33,7 @@ band. Below them are the price and the power.`,
 			{name: "date", field: "start.date", value: "", help: "first `day` instead of a month, such as 2026-07-01"},
 			{name: "days", field: "days", value: 0, help: "number of `days` (default the whole month or year)"},
 		},
-		prepare: func(_ *cobra.Command, _ []string, body fields) error {
-			if body["type"] == nil {
-				body["type"] = savings.Monthly
-			}
-			return nil
-		},
+		usual: fields{"type": savings.Monthly},
 	}
 	cmd := r.run(o, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		result, err := client.Call[savings.Result](cmd.Context(), c, r.at(o.path, args), body)

@@ -46,10 +46,10 @@ func newSourceCommand(g *globals) *cobra.Command {
 		}),
 		r.command(operation{use: "run SOURCE", short: "Fetch now instead of at the next time", example: fmt.Sprintf(example, "run"), done: "{id} fetches now."}),
 		r.command(operation{
-			use: "pause SOURCE", path: "{id}/update", short: "Pause a source; its prices stay", example: fmt.Sprintf(example, "pause"), prepare: setEnabled(false), done: "{id} is paused.",
+			use: "pause SOURCE", path: "{id}/update", short: "Pause a source; its prices stay", example: fmt.Sprintf(example, "pause"), usual: fields{"enabled": false}, done: "{id} is paused.",
 		}),
 		r.command(operation{
-			use: "resume SOURCE", path: "{id}/update", short: "Resume a paused source, which fetches at once", example: fmt.Sprintf(example, "resume"), prepare: setEnabled(true), done: "{id} is resumed.",
+			use: "resume SOURCE", path: "{id}/update", short: "Resume a paused source, which fetches at once", example: fmt.Sprintf(example, "resume"), usual: fields{"enabled": true}, done: "{id} is resumed.",
 		}),
 		checked.command(operation{
 			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"), after: sourceChecked,
@@ -69,14 +69,6 @@ func sourceFlags() []bodyFlag {
 		{name: "timezone", field: "timezone", value: "", help: "IANA time `zone` of the prices' days (default the adapter's)"},
 		{name: "plan", field: "planId", value: "", help: "rate `plan` that the source feeds; fetched prices create it"},
 		{name: "description", field: "description", value: "", help: "`purpose` of the source"},
-	}
-}
-
-// setEnabled returns a preparation that sets whether the object is enabled.
-func setEnabled(enabled bool) func(*cobra.Command, []string, fields) error {
-	return func(_ *cobra.Command, _ []string, body fields) error {
-		body["enabled"] = enabled
-		return nil
 	}
 }
 

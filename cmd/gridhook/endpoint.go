@@ -26,9 +26,9 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		columns: "ID:id, URL:url, ENABLED:enabled, MODE:deliveryMode, EVENTS:eventTypes, HEALTH:health.state, BREAKER:breaker.state",
 		more:    "FORMAT:format, BATCH:batchSize, RATE LIMIT:rateLimit, TIMEOUT:timeoutSeconds:s, HEADERS:headerNames, RETRIES:retries, DESCRIPTION:description",
 		fields: "endpoint:id, url:url, description:description, events:eventTypes, enabled:enabled, disabled:disabled, mode:deliveryMode, " +
-			"least change:minChange:$/kWh, homes:chosenHomes, plans:chosenPlans, format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
+			"least change:otherMinPriceChange:$/kWh, homes:homeIds, plans:ratePlanIds, format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
 			"client cert until:clientCertificate.expiresAt, health:healthText, breaker:breakerText, timeout:timeoutSeconds:s, retries:retries, headers:headerNames, " +
-			"batch:homesPerRequest:homes, rate limit:limit:per second, public key:publicKey, secret:secret",
+			"batch:otherBatchSize:homes, rate limit:otherRateLimit:per second, public key:publicKey, secret:secret",
 	}
 	const example = "  gridhook endpoint %s ep_01JZ0000000000000000000000 --org acme"
 	return g.talks(group("endpoint", "Webhook endpoints: where signals are delivered",
@@ -69,27 +69,14 @@ func deriveEndpoint(r record) {
 	}
 	for name, usual := range map[string]any{
 		"format": string(storage.FormatSignal), "compression": string(storage.CompressionNone), "httpVersion": string(storage.HTTPVersionAuto),
+		"minPriceChange": 0.0, "batchSize": 1.0, "rateLimit": 0.0,
 	} {
 		if r[name] != usual {
 			r["other"+string(name[0]-'a'+'A')+name[1:]] = r[name]
 		}
 	}
-	for name, shown := range map[string]string{"homeIds": "chosenHomes", "ratePlanIds": "chosenPlans"} {
-		if list, _ := r[name].([]any); len(list) > 0 {
-			r[shown] = list
-		}
-	}
 	if headers, _ := r["headers"].(map[string]any); len(headers) > 0 {
 		r["headerNames"] = strings.Join(slices.Sorted(maps.Keys(headers)), ",")
-	}
-	if n, _ := r["minPriceChange"].(float64); n > 0 {
-		r["minChange"] = n
-	}
-	if n, _ := r["batchSize"].(float64); n > 1 {
-		r["homesPerRequest"] = n
-	}
-	if n, _ := r["rateLimit"].(float64); n > 0 {
-		r["limit"] = n
 	}
 	if state, err := convert[struct {
 		Health      events.Health

@@ -21,6 +21,15 @@ type catalogEntry struct {
 
 func newPlanCatalog(g *globals) *cobra.Command {
 	var utility, search string
+	r := resource{
+		g: g, plural: "matching plans",
+		columns: "ID:id, STATE:state, UTILITY:utility, NAME:name, AS OF:sourceDate, NEWER:newer, CAVEATS:caveats", more: "EIA ID:eiaId, TIMEZONE:timezone, SOURCE:source",
+		derive: func(plan record) {
+			if plan.text("caveat") != "" {
+				plan["caveats"] = "yes"
+			}
+		},
+	}
 	cmd := &cobra.Command{
 		Use: "catalog", Short: "List the plans of the built-in catalog, without a server", Args: takes(),
 		Long: `List the rate plans that Gridhook includes: residential plans of US utilities, from
@@ -29,19 +38,11 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 		Example: `  gridhook plan catalog --utility "pacific gas"
   gridhook plan catalog --utility 4110 --search hourly --json`,
 		RunE: func(_ *cobra.Command, _ []string) error {
-			found, records := []catalogEntry{}, []record{}
+			found := []catalogEntry{}
 			for _, p := range catalog.Find(utility, search) {
-				entry := catalogEntry{p.Summary, p.SourceDate, p.Newer}
-				r, err := convert[record](entry)
-				if err != nil {
-					return err
-				}
-				if p.Caveat != "" {
-					r["caveats"] = "yes"
-				}
-				found, records = append(found, entry), append(records, r)
+				found = append(found, catalogEntry{p.Summary, p.SourceDate, p.Newer})
 			}
-			return g.showTable(found, records, "matching plans", "ID:id, STATE:state, UTILITY:utility, NAME:name, AS OF:sourceDate, NEWER:newer, CAVEATS:caveats", "EIA ID:eiaId, TIMEZONE:timezone, SOURCE:source")
+			return r.showAll(found)
 		},
 	}
 	cmd.Flags().StringVar(&utility, "utility", "", "`words` of the utility's name, its state or its EIA number (default all)")

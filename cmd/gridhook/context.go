@@ -198,6 +198,7 @@ func (g *globals) contextChange(use, short, example string, change func(*context
 }
 
 func newContextList(g *globals) *cobra.Command {
+	contexts := resource{g: g, plural: "contexts", columns: "CURRENT:current, NAME:name, SERVER:server, AS:as, ORGANIZATION:organization"}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the contexts without their keys", Args: takes(), Example: "  gridhook context list",
 		RunE: func(*cobra.Command, []string) error {
@@ -217,7 +218,7 @@ func newContextList(g *globals) *cobra.Command {
 				}
 				shown = append(shown, r)
 			}
-			return g.showTable(shown, shown, "contexts", "CURRENT:current, NAME:name, SERVER:server, AS:as, ORGANIZATION:organization", "")
+			return contexts.showAll(shown)
 		},
 	}
 	g.outputFlags(cmd.Flags())

@@ -100,11 +100,7 @@ organization: "gridhook feedback delete" erases one.`,
 		if err != nil {
 			return err
 		}
-		response, err := json.Marshal(receipt)
-		if err != nil {
-			return err
-		}
-		return orgs.show(response, operation{fields: "deleted:id, erased records:records, erased by:erasedBy, feedback to review:feedback"})
+		return orgs.show(receipt, operation{fields: "deleted:id, erased records:records, erased by:erasedBy, feedback to review:feedback"})
 	})
 }
 

@@ -72,9 +72,6 @@ func (r resource) command(o operation) *cobra.Command {
 			o.path = "{id}/" + o.path
 		}
 	}
-	if o.fields == "" {
-		o.fields = r.fields
-	}
 	return r.run(o, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		if _, owned := body["organizationId"]; name == "update" && (len(body) == 0 || owned && len(body) == 1) {
 			return usagef("name at least one change with a flag")
@@ -130,9 +127,9 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 }
 
 // show prints a response.
-func (r resource) show(response json.RawMessage, o operation) error {
-	var v record
-	if err := json.Unmarshal(response, &v); err != nil {
+func (r resource) show(response any, o operation) error {
+	v, err := convert[record](response)
+	if err != nil {
 		return err
 	}
 	if r.derive != nil {
@@ -143,7 +140,7 @@ func (r resource) show(response json.RawMessage, o operation) error {
 			row(w, strings.NewReplacer("{id}", v.id(), "{org}", r.g.orgFlag()).Replace(o.done))
 			return
 		}
-		v.print(w, o.fields)
+		v.print(w, cmp.Or(o.fields, r.fields))
 		if r.below != nil {
 			r.below(w, v)
 		}
@@ -198,30 +195,26 @@ func (r resource) listOf(o operation) *cobra.Command {
 	})
 }
 
-// showAll prints a list.
-func (r resource) showAll(items []json.RawMessage) error {
-	records := make([]record, len(items))
-	for i, item := range items {
-		if err := json.Unmarshal(item, &records[i]); err != nil {
-			return err
-		}
-		if r.derive != nil {
-			r.derive(records[i])
-		}
+// showAll prints items as JSON if selected, otherwise as a table. The columns of more are
+// shown with -o wide only.
+func (r resource) showAll(items any) error {
+	records, err := convert[[]record](items)
+	if err != nil {
+		return err
 	}
-	return r.g.showTable(items, records, r.plural, r.columns, r.more)
-}
-
-// showTable prints items as JSON if selected, otherwise their records as a table. The
-// columns of more are shown with -o wide only.
-func (g *globals) showTable(items any, records []record, plural, columns, more string) error {
-	return g.show(items, func(w io.Writer) {
+	return r.g.show(items, func(w io.Writer) {
 		if len(records) == 0 {
-			say(w, "There are no %s.\n", plural)
+			say(w, "There are no %s.\n", r.plural)
 			return
 		}
-		if g.output == outputWide {
-			columns += ", " + more
+		for _, item := range records {
+			if r.derive != nil {
+				r.derive(item)
+			}
+		}
+		columns := r.columns
+		if r.g.output == outputWide {
+			columns += ", " + r.more
 		}
 		printTable(w, records, columns)
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,9 +11,16 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// triggerFields are the fields of a trigger in full. deriveTrigger adds some of them.
-var triggerFields = "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
-	outcomeFields() + ", created:createdAt, completed:completed"
+// triggers returns the resource of triggers.
+func triggers(g *globals) resource {
+	return resource{
+		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger,
+		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, CREATED:createdAt, COMPLETED:completedAt",
+		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
+		fields: "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
+			outcomeFields() + ", created:createdAt, completed:completed",
+	}
+}
 
 // outcomeFields lists the number of homes with each outcome.
 func outcomeFields() (fields string) {
@@ -32,6 +38,7 @@ func newTriggerCommand(g *globals) *cobra.Command {
 		watch      bool
 		timeout    time.Duration
 	)
+	r := triggers(g)
 	cmd := &cobra.Command{
 		Use: "trigger", Short: "Deliver the price signals of an organization's homes", Args: takes(),
 		Long: `Deliver the price signal of every home of an organization to its endpoints.
@@ -68,7 +75,7 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 			if watch {
 				return g.watch(cmd.Context(), c, accepted, timeout)
 			}
-			return g.showTrigger(accepted)
+			return r.show(accepted, operation{})
 		},
 	}
 	cmd.Flags().StringVar(&start, "start", "", "start of the window: a `time`, or a duration from now; needs --end (default the current quarter hour)")
@@ -77,26 +84,11 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show the outcomes")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
-	r := resource{
-		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger, fields: triggerFields,
-		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, CREATED:createdAt, COMPLETED:completedAt",
-		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
-	}
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",
 			bodyFlag{name: "limit", field: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),
 		r.get("Show the progress of a trigger", "  gridhook trigger get trg_01JZ0000000000000000000000 --org acme"))
 	return g.talks(g.forOrg(cmd))
-}
-
-// showTrigger prints an accepted trigger or a trigger's progress.
-func (g *globals) showTrigger(trigger any) error {
-	r, err := convert[record](trigger)
-	if err != nil {
-		return err
-	}
-	deriveTrigger(r)
-	return g.show(trigger, func(w io.Writer) { r.print(w, triggerFields) })
 }
 
 // deriveTrigger adds the window of a trigger, and its end with its duration.

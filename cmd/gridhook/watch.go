@@ -54,7 +54,7 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 		}
 		return err
 	}
-	if err := g.showTrigger(w.p); err != nil {
+	if err := triggers(g).show(w.p, operation{}); err != nil {
 		return err
 	}
 	if worst := worstOutcome(w.p); worst != "" {

@@ -76,7 +76,7 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) 
 	for i, f := range all {
 		values[i] = f.add(cmd)
 		if f.words != nil {
-			completes(cmd, f.name, f.words...)
+			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.words, cobra.ShellCompDirectiveNoFileComp)) // it was added above
 		}
 		if f.required {
 			_ = cmd.MarkFlagRequired(f.name) // it was added above

@@ -75,8 +75,3 @@ func (g *globals) identifiers(cmd *cobra.Command, noun string, shared bool) (ids
 	}
 	return ids
 }
-
-// completes adds shell completion of a flag's values.
-func completes(cmd *cobra.Command, flag string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-}

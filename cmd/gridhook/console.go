@@ -30,7 +30,7 @@ func newConsoleCommand(g *globals) *cobra.Command {
 	})
 	link.Flags().StringVar(&origin, "origin", "", "`origin` of the public listener, as the person's browser reaches it (default --api-url, or http://127.0.0.1:8080)")
 	return g.talks(group("console", "Links to the console", link,
-		resource{g: g, noun: "link", path: r.path, scope: g.forOrg}.command(operation{
+		r.command(operation{
 			use: "revoke LINK", short: "Revoke a link immediately, by the identifier of its key",
 			example: "  gridhook console revoke key_01JZ0000000000000000000000 --org acme", done: "{id} is revoked.",
 		})))

@@ -19,18 +19,16 @@ const ofOthers = 0o037
 
 // certificates checks each certificate with its key, and the authorities for destinations.
 func (r *Report) certificates(c *config.Config, m machine, now time.Time) {
-	for _, p := range []struct {
-		check string
-		files config.KeyPair
-	}{{"tls-cert", c.TLS}, {"admin-tls-cert", c.AdminTLS}, {"nats-cert", c.NATS.KeyPair}} {
-		if p.files != (config.KeyPair{}) {
-			r.certificate(p.check, p.files, m, now)
-		}
-	}
+	r.certificate("tls-cert", c.TLS, m, now)
+	r.certificate("admin-tls-cert", c.AdminTLS, m, now)
+	r.certificate("nats-cert", c.NATS.KeyPair, m, now)
 	r.authorities(c.DestinationCA)
 }
 
 func (r *Report) certificate(check string, p config.KeyPair, m machine, now time.Time) {
+	if p == (config.KeyPair{}) {
+		return
+	}
 	if info, err := os.Stat(p.Key); err == nil && m.mode(info)&ofOthers != 0 {
 		r.problem(check, "chmod 0600 "+p.Key, "%s can be read by other users (mode %#o)", p.Key, m.mode(info))
 	}

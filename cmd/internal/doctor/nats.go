@@ -197,25 +197,22 @@ func (r *Report) clocks(f *checkup.Facts) {
 		r.add(check, Unknown, "run doctor again after the first start of Gridhook", "no NATS server has reported its time yet")
 		return
 	}
-	status, do := OK, ""
 	var off []string
+	var worst time.Duration
 	for _, c := range f.Clocks {
-		by := max(c.Ahead, -c.Ahead) - c.Within
-		if by < skewed {
-			continue
-		}
-		off = append(off, fmt.Sprintf("%s is %s off", c.Server, c.Ahead.Round(time.Millisecond)))
-		do = "synchronize the clocks of all machines, as with chrony"
-		if status == OK {
-			status = Warning
-		}
-		if by >= wrong {
-			status = Problem
+		by := c.Ahead.Abs() - c.Within
+		if worst = max(worst, by); by >= skewed {
+			off = append(off, fmt.Sprintf("%s is %s off", c.Server, c.Ahead.Round(time.Millisecond)))
 		}
 	}
-	if status == OK {
+	if len(off) == 0 {
 		r.ok(check, "NATS and this machine agree within %s", skewed)
 		return
 	}
-	r.add(check, status, do, "%s: retries and schedules run at wrong times, and receivers refuse signatures with a wrong time", strings.Join(off, ", "))
+	status := Warning
+	if worst >= wrong {
+		status = Problem
+	}
+	r.add(check, status, "synchronize the clocks of all machines, as with chrony",
+		"%s: retries and schedules run at wrong times, and receivers refuse signatures with a wrong time", strings.Join(off, ", "))
 }

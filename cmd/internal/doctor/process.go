@@ -54,17 +54,17 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 // not run, so another program holds an address in use. This user may lack the permission
 // for a port that the service has.
 func (r *Report) addresses(ctx context.Context, c *config.Config) {
-	list := []struct{ setting, address string }{{"admin", c.Admin}}
+	check := func(setting, address string) {
+		if err := app.CheckAddress(ctx, address); err != nil && !errors.Is(err, fs.ErrPermission) {
+			r.problem("addresses", "correct "+setting, "%s: %v", setting, err)
+		}
+	}
+	check("admin", c.Admin)
 	if c.Role != config.Worker {
-		list = append(list, struct{ setting, address string }{"http", c.HTTP})
+		check("http", c.HTTP)
 	}
 	if c.Role == config.Serve && c.MQTT != "" {
-		list = append(list, struct{ setting, address string }{"mqtt", c.MQTT})
-	}
-	for _, a := range list {
-		if err := app.CheckAddress(ctx, a.address); err != nil && !errors.Is(err, fs.ErrPermission) {
-			r.problem("addresses", "correct "+a.setting, "%s: %v", a.setting, err)
-		}
+		check("mqtt", c.MQTT)
 	}
 }
 
@@ -75,16 +75,15 @@ func (r *Report) askDeadLetters(ctx context.Context, c *config.Config) {
 	const maxBytes = 4 << 20
 	_, metrics, err := ask(ctx, c, "/metrics", maxBytes)
 	line := deadLettersLine.FindStringSubmatch(metrics)
-	if err != nil {
+	switch {
+	case err != nil:
 		r.add("dead letters", Unknown, "check /metrics", "query of the process on %s failed: %v", c.Admin, err)
-		return
-	}
-	if line == nil {
+	case line == nil:
 		r.add("dead letters", Unknown, "check /metrics", "the process on %s does not report them", c.Admin)
-		return
-	}
-	if n, err := strconv.ParseFloat(line[1], 64); err == nil {
-		r.judgeDeadLetters(uint64(n))
+	default:
+		if n, err := strconv.ParseFloat(line[1], 64); err == nil {
+			r.judgeDeadLetters(uint64(n))
+		}
 	}
 }
 

@@ -1,9 +1,11 @@
 package receiver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -71,9 +73,6 @@ func (f Faults) delay(ctx context.Context) bool {
 // draw chooses the fault of one delivery: hang, or a failure's status; 0 means no
 // failure.
 func (f Faults) draw() (hang bool, status int) {
-	if f.Hang+f.Fail == 0 {
-		return false, 0
-	}
 	random := f.Random
 	if random == nil {
 		random = rand.Float64
@@ -81,10 +80,8 @@ func (f Faults) draw() (hang bool, status int) {
 	switch r := Share(random()); {
 	case r < f.Hang:
 		return true, 0
-	case r < f.Hang+f.Fail && f.Status == 0:
-		return false, 500
 	case r < f.Hang+f.Fail:
-		return false, f.Status
+		return false, cmp.Or(f.Status, http.StatusInternalServerError)
 	}
 	return false, 0
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 // flagOf returns the flag of a field of the request, such as --annual-kwh of annualKwh.
 func flagOf(field string) string {
 	for _, f := range slices.Concat(meterFlags(), ruleFlags()) {
-		if f.field == field {
+		if cmp.Or(f.field, f.name) == field {
 			return "--" + f.name
 		}
 	}

@@ -26,13 +26,13 @@ func meterFlags() []bodyFlag {
 		{name: "load", field: "loadKwh", value: meterFile{}, help: "`file` with the consumption of each step in kWh, negative for exported energy, or a Green Button file; - for standard input"},
 		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
 		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
-		{name: "start", field: "start", value: "", help: "first `day` of the file (default a typical year)"},
+		{name: "start", help: "first `day` of the file (default a typical year)"},
 		{name: "step", field: "stepMinutes", value: span{0, time.Minute}, help: "length of the file's steps, such as 15m (default the file is one year)"},
 		{name: "calendar-year", field: "calendarYear", value: 0, help: "calendar `year` of a typical year's weekdays (default a year in which the plan is in force)"},
 		{name: "solar-kw", field: "solarSystemSizeKw", value: 0.0, help: "size of the solar array in `kW`, in a typical year (default the home's)"},
-		{name: "tilt", field: "tilt", value: usual.Tilt, help: "tilt of the solar modules in `degrees` from the horizontal"},
-		{name: "azimuth", field: "azimuth", value: usual.Azimuth, help: "orientation of the solar modules in `degrees` clockwise from north"},
-		{name: "losses", field: "losses", value: usual.Losses, help: "losses from soiling, shading and wiring in `percent`"},
+		{name: "tilt", value: usual.Tilt, help: "tilt of the solar modules in `degrees` from the horizontal"},
+		{name: "azimuth", value: usual.Azimuth, help: "orientation of the solar modules in `degrees` clockwise from north"},
+		{name: "losses", value: usual.Losses, help: "losses from soiling, shading and wiring in `percent`"},
 	}
 }
 
@@ -42,7 +42,7 @@ func ruleFlags() []bodyFlag {
 	return []bodyFlag{
 		{name: "non-net-metered", field: "isNonNetMetered", value: false, help: "solar without net metering, whatever the plan says"},
 		{name: "tier-rule", field: "tierRule", value: enum("running-total"), help: "tier `rule` for several periods: running-total, as in the price signal, or prorated, as in SAM and BEopt"},
-		{name: "metering", field: "metering", value: enum(""), help: "settlement of solar: net-metering, net-billing or feed-in (default the home's regime or the plan's)"},
+		{name: "metering", value: enum(""), help: "settlement of solar: net-metering, net-billing or feed-in (default the home's regime or the plan's)"},
 		{name: "carry-over", field: "carryOver", value: enum(""), help: "form of credits in the next month: dollars, kwh, or none for immediate payment (default dollars with net metering, otherwise none)"},
 		{name: "true-up-month", field: "trueUpMonth", value: 0, help: "settlement `month` of credits, 1 to 12; settlement is at its end (default the last month of the bill)"},
 		{name: "credit-expiry", field: "creditMonths", value: 0, help: "lifetime of dollar credits in `months` (default until the settlement)"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,10 +13,11 @@ import (
 // bodyFlag is a flag that sets a field of a request. An absent flag leaves its field out,
 // except limit: without it, a list command would read every page.
 type bodyFlag struct {
-	// name is the flag's name. field is the request's field; a dot separates an object
-	// from its field.
+	// name is the flag's name. field is the request's field, if it has another name; a dot
+	// separates an object from its field.
 	name, field string
-	// value is the default. Its type determines how the flag is parsed.
+	// value is the default. Its type determines how the flag is parsed: nil is a text without
+	// a default.
 	value any
 	help  string
 	// words are the values for shell completion. required marks a required flag.
@@ -73,7 +75,9 @@ func (r fields) set(field string, value any) {
 // flags that were given.
 func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) {
 	values := make([]func() (any, error), len(all))
-	for i, f := range all {
+	for i := range all {
+		f := &all[i]
+		f.field = cmp.Or(f.field, f.name)
 		values[i] = f.add(cmd)
 		if f.words != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.words, cobra.ShellCompDirectiveNoFileComp)) // it was added above
@@ -110,6 +114,8 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		return func() (any, error) { return convert(*given) }
 	}
 	switch v := f.value.(type) {
+	case nil:
+		return pointed(flags.String(f.name, "", f.help))
 	case int:
 		return pointed(flags.Int(f.name, v, f.help))
 	case float64:

@@ -62,7 +62,7 @@ the parts before it, or only to the parts after its colon.`,
   gridhook plan add pge-ev2-a --id ev --org acme
   gridhook plan add --id cca --part DELIVERY=delivery --part GENERATION=mce --part ADJUSTMENT=care:delivery,mce`,
 		flags: []bodyFlag{
-			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it (default the catalog's)"},
+			{name: "id", help: "`identifier` of the plan, as homes name it (default the catalog's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
 			if len(parts) > 0 {

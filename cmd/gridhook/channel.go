@@ -42,14 +42,14 @@ func newChannelCommand(g *globals) *cobra.Command {
 // channelFlags are the flags of a channel's fields.
 func channelFlags(isNew bool) []bodyFlag {
 	flags := []bodyFlag{
-		{name: "address", field: "address", value: "", help: "email `address`, or URL of the receiver", required: isNew},
+		{name: "address", help: "email `address`, or URL of the receiver", required: isNew},
 		{name: "event", field: "events", value: []string{}, help: "`event` to send; repeatable (default all)", words: storage.ChannelEvents()},
-		{name: "description", field: "description", value: "", help: "`purpose` of the channel"},
-		{name: "enabled", field: "enabled", value: true, help: "activity of the channel; false stops its messages"},
+		{name: "description", help: "`purpose` of the channel"},
+		{name: "enabled", value: true, help: "activity of the channel; false stops its messages"},
 	}
 	if isNew {
 		flags = append(flags, bodyFlag{
-			name: "kind", field: "kind", value: enum(""), help: "`kind` of the receiver: email, slack, teams or alertmanager",
+			name: "kind", value: enum(""), help: "`kind` of the receiver: email, slack, teams or alertmanager",
 			words: []string{"email", "slack", "teams", "alertmanager"}, required: true,
 		})
 	}

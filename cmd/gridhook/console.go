@@ -23,9 +23,9 @@ func newConsoleCommand(g *globals) *cobra.Command {
 		example: `  gridhook console link --org acme
   gridhook console link --org acme --scopes read,trigger --lifetime 15m --origin https://gridhook.example.com`,
 		flags: []bodyFlag{
-			{name: "scopes", field: "scopes", value: []string{}, help: "`scopes` of the link: read, write, trigger (default read)"},
+			{name: "scopes", value: []string{}, help: "`scopes` of the link: read, write, trigger (default read)"},
 			{name: "lifetime", field: "expiresMinutes", value: span{time.Hour, time.Minute}, help: "lifetime of the link in whole minutes, at most 24h"},
-			{name: "description", field: "description", value: "", help: "`person` whom the link is for"},
+			{name: "description", help: "`person` whom the link is for"},
 		},
 	})
 	link.Flags().StringVar(&origin, "origin", "", "`origin` of the public listener, as the person's browser reaches it (default --api-url, or http://127.0.0.1:8080)")

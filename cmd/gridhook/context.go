@@ -117,10 +117,10 @@ file that ` + contextsEnv + ` names. Only you can read the file, because it cont
 
 func newContextAdd(g *globals) *cobra.Command {
 	settings := []bodyFlag{
-		{name: "admin-url", field: "admin-url", value: "", help: "admin `URL` of the server"},
-		{name: "data", field: "data", value: "", help: "the server's data `folder` with the operator's key"},
-		{name: "org", field: "org", value: "", help: "`organization` to act for"},
-		{name: "api-url", field: "api-url", value: "", help: "`URL` of the public API, to act as a partner"},
+		{name: "admin-url", help: "admin `URL` of the server"},
+		{name: "data", help: "the server's data `folder` with the operator's key"},
+		{name: "org", help: "`organization` to act for"},
+		{name: "api-url", help: "`URL` of the public API, to act as a partner"},
 		{name: "operator-key-file", field: "operator-key", value: textFile{}, help: "`file` with the operator's key, - for standard input"},
 		{name: "api-key-file", field: "api-key", value: textFile{}, help: "`file` with the partner's API key, - for standard input"},
 	}

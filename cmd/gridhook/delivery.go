@@ -18,9 +18,9 @@ func newDeliveryCommand(g *globals) *cobra.Command {
   gridhook delivery list --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED --since 1h --json
   gridhook delivery list --org acme --home home_1`,
 			flags: append(deliveryFlags(),
-				bodyFlag{name: "since", field: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
-				bodyFlag{name: "until", field: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
-				bodyFlag{name: "limit", field: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"}),
+				bodyFlag{name: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
+				bodyFlag{name: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
+				bodyFlag{name: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"}),
 		}),
 		r.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
@@ -50,10 +50,10 @@ func deliveries(g *globals) resource {
 // deliveryFlags filter deliveries.
 func deliveryFlags() []bodyFlag {
 	return []bodyFlag{
-		{name: "trigger", field: "triggerId", value: "", help: "`trigger` of the deliveries (default all)"},
-		{name: "home", field: "homeId", value: "", help: "`home` of the deliveries (default all)"},
-		{name: "endpoint", field: "endpointId", value: "", help: "`endpoint` of the deliveries (default all)"},
-		{name: "outcome", field: "outcome", value: enum(""), help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
+		{name: "trigger", field: "triggerId", help: "`trigger` of the deliveries (default all)"},
+		{name: "home", field: "homeId", help: "`home` of the deliveries (default all)"},
+		{name: "endpoint", field: "endpointId", help: "`endpoint` of the deliveries (default all)"},
+		{name: "outcome", value: enum(""), help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
 	}
 }
 

@@ -11,6 +11,6 @@ func newDeviceCommand(g *globals) *cobra.Command {
 	}
 	return g.talks(group("device", "Heating and cooling devices of homes",
 		r.list("List the devices of an organization or a home", "  gridhook device list --org acme --home home-1",
-			bodyFlag{name: "home", field: "homeId", value: "", help: "`home` of the devices to list (default all)"}),
+			bodyFlag{name: "home", field: "homeId", help: "`home` of the devices to list (default all)"}),
 		r.get("Show a device", "  gridhook device get thermostat-1 --org acme")))
 }

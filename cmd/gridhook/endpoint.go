@@ -106,20 +106,20 @@ func newEndpointCreate(r resource) *cobra.Command {
 // endpointFlags are the flags of an endpoint's fields.
 func endpointFlags(isNew bool) []bodyFlag {
 	return []bodyFlag{
-		{name: "url", field: "url", value: "", help: "https `URL` of the receiver", required: isNew},
-		{name: "description", field: "description", value: "", help: "`purpose` of the endpoint"},
+		{name: "url", help: "https `URL` of the receiver", required: isNew},
+		{name: "description", help: "`purpose` of the endpoint"},
 		{name: "event", field: "eventTypes", value: []string{}, help: "event `type` to send; repeatable (default all)", words: storage.EventTypes()},
 		{name: "header", field: "headers", value: headers{}, help: "request `header` to send, as \"Name: value\"; repeatable; an update replaces all headers, and \"\" removes them"},
-		{name: "mode", field: "deliveryMode", value: "", help: "delivery `mode`: always, or onChange to skip unchanged signals (default always)", words: []string{string(storage.DeliverAlways), string(storage.DeliverOnChange)}},
+		{name: "mode", field: "deliveryMode", help: "delivery `mode`: always, or onChange to skip unchanged signals (default always)", words: []string{string(storage.DeliverAlways), string(storage.DeliverOnChange)}},
 		{name: "min-price-change", field: "minPriceChange", value: 0.0, help: "with onChange, least price change that is sent, in $/kWh, 0 for any"},
 		{name: "home", field: "homeIds", value: []string{}, help: "`home` whose signals to send; repeatable (default all)"},
 		{name: "plan", field: "ratePlanIds", value: []string{}, help: "rate `plan` whose homes' signals to send; repeatable (default all)"},
-		{name: "format", field: "format", value: "", help: "signal `format`: signal, openadr3 for OpenADR 3 events, or thin for signals without prices (default signal)", words: wire.Texts(storage.SignalFormats())},
-		{name: "compression", field: "compression", value: "", help: "body `compression`: none or gzip (default none)", words: wire.Texts(storage.Compressions())},
-		{name: "http-version", field: "httpVersion", value: "", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: wire.Texts(storage.HTTPVersions())},
+		{name: "format", help: "signal `format`: signal, openadr3 for OpenADR 3 events, or thin for signals without prices (default signal)", words: wire.Texts(storage.SignalFormats())},
+		{name: "compression", help: "body `compression`: none or gzip (default none)", words: wire.Texts(storage.Compressions())},
+		{name: "http-version", field: "httpVersion", help: "HTTP `version` over TLS: auto, 1.1 or 2 (default auto)", words: wire.Texts(storage.HTTPVersions())},
 		{name: "batch-size", field: "batchSize", value: 1, help: "maximum number of homes per request, up to 64"},
 		{name: "verify-url", field: "verifyUrl", value: false, help: "challenge to a new URL, which must respond to a GET with the value of the parameter echo"},
-		{name: "enabled", field: "enabled", value: true, help: "delivery to the endpoint; false pauses it and queues nothing"},
+		{name: "enabled", value: true, help: "delivery to the endpoint; false pauses it and queues nothing"},
 		{name: "rate-limit", field: "rateLimit", value: 0.0, help: "maximum number of deliveries per second from each worker, 0 for no limit"},
 		{name: "timeout", field: "timeoutSeconds", value: span{10 * time.Second, time.Second}, help: "timeout of one attempt"},
 	}

@@ -39,7 +39,7 @@ func retryText(p *storage.RetryPolicy) string {
 func secretChoice(usual string) []bodyFlag {
 	return []bodyFlag{
 		{
-			name: "signature", field: "signature", value: "", help: "signature `scheme`: hmac, or ed25519, which receivers verify with a public key (default " + usual + ")",
+			name: "signature", help: "signature `scheme`: hmac, or ed25519, which receivers verify with a public key (default " + usual + ")",
 			words: wire.Texts([]storage.Signature{storage.SignatureHMAC, storage.SignatureEd25519}),
 		},
 		{name: "secret-file", field: "secret", value: textFile{}, help: "`file` with your own signing secret (whsec_...) for hmac, - for standard input (default generated)"},

@@ -25,17 +25,17 @@ func newHomeCommand(g *globals) *cobra.Command {
 			use: "create", short: "Create a home",
 			example: `  gridhook home create --org acme --id home-1 --plan pge-e-elec --timezone America/Los_Angeles --zipcode 94103
   gridhook import --org acme homes.csv   # for many`,
-			flags: slices.Concat([]bodyFlag{{name: "id", field: "id", value: "", help: "`identifier` of the home (default generated)"}}, homeFlags()),
+			flags: slices.Concat([]bodyFlag{{name: "id", help: "`identifier` of the home (default generated)"}}, homeFlags()),
 		}),
 		partners.list("List or search the homes of an organization", `  gridhook home list --org acme --json
   gridhook home list --org acme --plan pge-e-elec --search "lake street"`,
-			bodyFlag{name: "plan", field: "ratePlanId", value: "", help: "rate `plan` of the homes to list (default all)"},
-			bodyFlag{name: "search", field: "search", value: "", help: "`text` in the id, name, user, zipcode, city or street of the homes to list"}),
+			bodyFlag{name: "plan", field: "ratePlanId", help: "rate `plan` of the homes to list (default all)"},
+			bodyFlag{name: "search", help: "`text` in the id, name, user, zipcode, city or street of the homes to list"}),
 		r.command(operation{
 			use: "update HOME", short: "Change the fields that the flags name, from the next price signal on",
 			example: `  gridhook home update home-1 --org acme --plan pge-e-elec
   gridhook home update home-1 --org acme --timezone America/Los_Angeles --zipcode 94103`,
-			flags: append(homeFlags(), bodyFlag{name: "enabled", field: "enabled", value: true, help: "whether the home is to be optimized"}),
+			flags: append(homeFlags(), bodyFlag{name: "enabled", value: true, help: "whether the home is to be optimized"}),
 		}),
 		partners.get("Show a home", "  gridhook home get home-1 --org acme"),
 		r.remove("Delete a home", "  gridhook home delete home-1 --org acme")))
@@ -44,17 +44,17 @@ func newHomeCommand(g *globals) *cobra.Command {
 // homeFlags are the flags of a home's fields.
 func homeFlags() []bodyFlag {
 	return []bodyFlag{
-		{name: "name", field: "name", value: "", help: "`name` of the home"},
-		{name: "plan", field: "ratePlanId", value: "", help: "rate `plan` of the home; a home without a plan has no price"},
-		{name: "timezone", field: "timezone", value: "", help: "IANA time `zone`, such as America/Chicago"},
-		{name: "zipcode", field: "zipcode", value: "", help: "`zipcode` of the home"},
-		{name: "city", field: "city", value: "", help: "`city` of the home"},
-		{name: "street", field: "streetAddress", value: "", help: "street `address` of the home"},
-		{name: "country", field: "country", value: "", help: "`country` of the home (default US)"},
-		{name: "utility", field: "UtilityId", value: "", help: "`identifier` of the home's utility"},
-		{name: "user", field: "userId", value: "", help: "`identifier` of the home's user"},
+		{name: "name", help: "`name` of the home"},
+		{name: "plan", field: "ratePlanId", help: "rate `plan` of the home; a home without a plan has no price"},
+		{name: "timezone", help: "IANA time `zone`, such as America/Chicago"},
+		{name: "zipcode", help: "`zipcode` of the home"},
+		{name: "city", help: "`city` of the home"},
+		{name: "street", field: "streetAddress", help: "street `address` of the home"},
+		{name: "country", help: "`country` of the home (default US)"},
+		{name: "utility", field: "UtilityId", help: "`identifier` of the home's utility"},
+		{name: "user", field: "userId", help: "`identifier` of the home's user"},
 		{
-			name: "carbon", field: "carbonSignalIntensity", value: "", words: []string{"LOW", "MEDIUM", "HIGH"},
+			name: "carbon", field: "carbonSignalIntensity", words: []string{"LOW", "MEDIUM", "HIGH"},
 			help: "`weight` of carbon emissions in the price: LOW, MEDIUM or HIGH (default LOW)",
 		},
 	}

@@ -25,8 +25,8 @@ func newKeyCommand(g *globals) *cobra.Command {
   gridhook key create --org acme --scopes read,trigger --expires 2160h
   gridhook key create --org acme --json | jq -r .key`,
 			flags: []bodyFlag{
-				{name: "scopes", field: "scopes", value: []string{}, help: "`scopes` of the key: read, write, trigger, homes:read, openadr:ven, openadr:bl (default read,write,trigger)", words: wire.Texts(storage.Scopes())},
-				{name: "description", field: "description", value: "", help: "`purpose` of the key"},
+				{name: "scopes", value: []string{}, help: "`scopes` of the key: read, write, trigger, homes:read, openadr:ven, openadr:bl (default read,write,trigger)", words: wire.Texts(storage.Scopes())},
+				{name: "description", help: "`purpose` of the key"},
 				{name: "expires", field: "expiresAt", value: instantText(""), help: "expiry: a `time` such as 2027-01-01T00:00:00Z, or a duration from now such as 2160h (default never)"},
 			},
 		}),

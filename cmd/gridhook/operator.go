@@ -19,8 +19,8 @@ func newOperatorCommand(g *globals) *cobra.Command {
 			example: `  gridhook operator create --name ada --role admin
   gridhook operator create --name dashboard --role read --expires 2160h`,
 			flags: []bodyFlag{
-				{name: "name", field: "name", value: "", help: "`owner` of the key, for the audit log", required: true},
-				{name: "role", field: "role", value: "", help: "`role` of the key: read, operate or admin; each includes the roles before it", words: wire.Texts(storage.Roles()), required: true},
+				{name: "name", help: "`owner` of the key, for the audit log", required: true},
+				{name: "role", help: "`role` of the key: read, operate or admin; each includes the roles before it", words: wire.Texts(storage.Roles()), required: true},
 				{name: "expires", field: "expiresAt", value: instantText(""), help: "expiry: a `time` such as 2027-01-01T00:00:00Z, or a duration from now such as 2160h (default never)"},
 			},
 		}),

@@ -23,8 +23,8 @@ func newOrgCommand(g *globals) *cobra.Command {
 			example: `  gridhook org create --id acme --name "Acme Energy"
   gridhook org create --id channel --name "Channel Partner" --child acme --child beta`,
 			flags: []bodyFlag{
-				{name: "id", field: "id", value: "", help: "`identifier` of the organization (default generated)"},
-				{name: "name", field: "name", value: "", help: "`name` of the organization", required: true},
+				{name: "id", help: "`identifier` of the organization (default generated)"},
+				{name: "name", help: "`name` of the organization", required: true},
 				{name: "child", field: "childOrganizationIds", value: []string{}, help: "child `organization` that the organization's keys may act for; repeatable"},
 			},
 		}),
@@ -34,9 +34,9 @@ func newOrgCommand(g *globals) *cobra.Command {
   gridhook org update acme --suspended
   gridhook org update acme --suspended=false`,
 			flags: []bodyFlag{
-				{name: "name", field: "name", value: "", help: "`name` of the organization"},
+				{name: "name", help: "`name` of the organization"},
 				{name: "child", field: "childOrganizationIds", value: []string{}, help: "child `organization` that the organization's keys may act for; repeatable; replaces all current children"},
-				{name: "suspended", field: "suspended", value: false, help: "suspension: keys are refused, schedules and deliveries stop until --suspended=false"},
+				{name: "suspended", value: false, help: "suspension: keys are refused, schedules and deliveries stop until --suspended=false"},
 			},
 		}),
 		r.list("List the organizations", "  gridhook org list --json"),
@@ -94,7 +94,7 @@ then the identifier cannot be used again. An interrupted command may be repeated
 Feedback belongs to you and stays. The receipt lists submissions that may be about the
 organization: "gridhook feedback delete" erases one.`,
 		example: "  gridhook org delete acme --confirm acme",
-		flags:   []bodyFlag{{name: "confirm", field: "confirm", value: "", help: "`identifier` of the organization, again", required: true}},
+		flags:   []bodyFlag{{name: "confirm", help: "`identifier` of the organization, again", required: true}},
 	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		receipt, err := eraseAll(cmd.Context(), c, orgs.at("{id}/delete", args), body)
 		if err != nil {

@@ -40,9 +40,9 @@ Database. The tariff may be a bare object or a response of the database's API wi
 		example: `  gridhook plan import --id pge-e-elec tariff.json
   curl -s "$URDB_URL" | gridhook plan import --id pge-e-elec --org acme -`,
 		flags: []bodyFlag{
-			{name: "id", field: "id", value: "", help: "`identifier` of the plan, as homes name it", required: true},
-			{name: "name", field: "name", value: "", help: "`name` of the plan (default the tariff's)"},
-			{name: "utility", field: "utility", value: "", help: "`utility` of the plan (default the tariff's)"},
+			{name: "id", help: "`identifier` of the plan, as homes name it", required: true},
+			{name: "name", help: "`name` of the plan (default the tariff's)"},
+			{name: "utility", help: "`utility` of the plan (default the tariff's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
 			b, err := readFile(args[0], r.g.in)

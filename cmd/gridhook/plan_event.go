@@ -24,12 +24,12 @@ func newPlanEventCreate(r resource) *cobra.Command {
 		example: `  gridhook plan event create tou --from 2026-07-02T21:00:00Z --to 2026-07-03T01:00:00Z --adder 0.60
   gridhook plan event create tou --from 2h --to 5h --rebate 1.25 --name "peak day" --trigger`,
 		flags: []bodyFlag{
-			{name: "id", field: "id", value: "", help: "`identifier` of the event (default from its kind and start)"},
-			{name: "name", field: "name", value: "", help: "`name` of the event"},
-			{name: "from", field: "from", value: instantText(""), help: "start of the event: a `time`, or a duration from now", required: true},
-			{name: "to", field: "to", value: instantText(""), help: "end of the event: a `time`, or a duration from now", required: true},
-			{name: "adder", field: "adder", value: 0.0, help: "critical peak: `price` on top of the plan's price, in $/kWh"},
-			{name: "price", field: "price", value: 0.0, help: "critical peak: `price` instead of the plan's price, in $/kWh"},
+			{name: "id", help: "`identifier` of the event (default from its kind and start)"},
+			{name: "name", help: "`name` of the event"},
+			{name: "from", value: instantText(""), help: "start of the event: a `time`, or a duration from now", required: true},
+			{name: "to", value: instantText(""), help: "end of the event: a `time`, or a duration from now", required: true},
+			{name: "adder", value: 0.0, help: "critical peak: `price` on top of the plan's price, in $/kWh"},
+			{name: "price", value: 0.0, help: "critical peak: `price` instead of the plan's price, in $/kWh"},
 			{name: "rebate", field: "adder", value: 0.0, help: "rebate: `credit` for each kWh not used, in $/kWh"},
 		},
 		usual: fields{"kind": pricing.CriticalPeak},

@@ -50,7 +50,7 @@ completes even if processes fail. With --watch the command waits for its end.
 "gridhook endpoint replays get" shows its progress later.`,
 		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since 6h --watch`,
 		flags: []bodyFlag{
-			{name: "since", field: "since", value: pastText(""), help: "start of the replay: a `time`, or a duration before now such as 6h", required: true},
+			{name: "since", value: pastText(""), help: "start of the replay: a `time`, or a duration before now such as 6h", required: true},
 			{name: "outcome", field: "outcomes", value: []string{}, help: "`outcomes` to retry: FAILED, EXPIRED (default both)"},
 		},
 		prepare: checkOutcomes,

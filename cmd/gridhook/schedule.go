@@ -38,14 +38,14 @@ func newScheduleCommand(g *globals) *cobra.Command {
 // scheduleFlags are the flags of a schedule's fields.
 func scheduleFlags() []bodyFlag {
 	return []bodyFlag{
-		{name: "description", field: "description", value: "", help: "`purpose` of the schedule"},
+		{name: "description", help: "`purpose` of the schedule"},
 		{name: "every", field: "everyMinutes", value: span{storage.DefaultEveryMinutes * time.Minute, time.Minute}, help: "interval between runs, in whole minutes"},
-		{name: "cron", field: "cron", value: "", help: "cron `expression` of five fields instead of an interval, such as \"30 13 * * *\""},
+		{name: "cron", help: "cron `expression` of five fields instead of an interval, such as \"30 13 * * *\""},
 		{name: "on-price-change", field: "onPriceChange", value: false, help: "runs after price changes instead of an interval, only for the affected homes"},
-		{name: "timezone", field: "timezone", value: "UTC", help: "IANA time `zone` of the cron expression"},
+		{name: "timezone", value: "UTC", help: "IANA time `zone` of the cron expression"},
 		{name: "offset", field: "window.offsetMinutes", value: span{0, time.Minute}, help: "time from a run to the start of its window, such as 10h30m"},
 		{name: "length", field: "window.lengthMinutes", value: span{24 * time.Hour, time.Minute}, help: "length of the window"},
-		{name: "enabled", field: "enabled", value: true, help: "activity of the schedule; false stops its runs"},
+		{name: "enabled", value: true, help: "activity of the schedule; false stops its runs"},
 	}
 }
 

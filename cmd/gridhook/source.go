@@ -35,8 +35,8 @@ func newSourceCommand(g *globals) *cobra.Command {
 			use: "add", path: "create", short: "Add a source, which fetches at once and then regularly",
 			example: `  gridhook source add --id np15 --adapter csv --url https://prices.example/np15.csv --param node=NP15 --timezone America/Los_Angeles --plan np15
   gridhook source add --adapter json --url https://prices.example/v1/prices --param node=HUB --param list=data --param timeField=start --param priceField=price --param unit=$/MWh --secret-file key.txt --every 15m`,
-			flags: append(sourceFlags(), bodyFlag{name: "id", field: "id", value: "", help: "`identifier` of the source (default chosen by the server)"},
-				bodyFlag{name: "adapter", field: "adapter", value: "", help: "`adapter` that knows the format: see gridhook source adapters", words: adapterNames(), required: true}),
+			flags: append(sourceFlags(), bodyFlag{name: "id", help: "`identifier` of the source (default chosen by the server)"},
+				bodyFlag{name: "adapter", help: "`adapter` that knows the format: see gridhook source adapters", words: adapterNames(), required: true}),
 		}),
 		r.list("List the shared sources, or the sources of an organization", "  gridhook source list"),
 		shown.get("Show a source and its last runs", fmt.Sprintf(example, "get")),
@@ -62,13 +62,13 @@ func newSourceCommand(g *globals) *cobra.Command {
 // sourceFlags are the flags of a source's fields.
 func sourceFlags() []bodyFlag {
 	return []bodyFlag{
-		{name: "url", field: "url", value: "", help: "`address` to ask (default the adapter's)"},
+		{name: "url", help: "`address` to ask (default the adapter's)"},
 		{name: "param", field: "parameters", value: assignments{}, help: "parameter of the adapter as `name=value`; repeatable; an update replaces all parameters, and \"\" removes them"},
 		{name: "secret-file", field: "secret", value: textFile{}, help: "`file` with the secret that the adapter needs; - for standard input"},
 		{name: "every", field: "everySeconds", value: span{0, time.Second}, help: "interval between two fetches, such as 15m (default the adapter's)"},
-		{name: "timezone", field: "timezone", value: "", help: "IANA time `zone` of the prices' days (default the adapter's)"},
-		{name: "plan", field: "planId", value: "", help: "rate `plan` that the source feeds; fetched prices create it"},
-		{name: "description", field: "description", value: "", help: "`purpose` of the source"},
+		{name: "timezone", help: "IANA time `zone` of the prices' days (default the adapter's)"},
+		{name: "plan", field: "planId", help: "rate `plan` that the source feeds; fetched prices create it"},
+		{name: "description", help: "`purpose` of the source"},
 	}
 }
 

@@ -86,7 +86,7 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",
-			bodyFlag{name: "limit", field: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),
+			bodyFlag{name: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),
 		r.get("Show the progress of a trigger", "  gridhook trigger get trg_01JZ0000000000000000000000 --org acme"))
 	return g.talks(g.forOrg(cmd))
 }

@@ -32,7 +32,13 @@ func newEndpointCommand(g *globals) *cobra.Command {
 	}
 	const example = "  gridhook endpoint %s ep_01JZ0000000000000000000000 --org acme"
 	return g.talks(group("endpoint", "Webhook endpoints: where signals are delivered",
-		newEndpointCreate(r),
+		withAuth(r.command(operation{
+			use: "create", short: "Register an endpoint and print its secret once", note: secretNote,
+			example: `  gridhook endpoint create --org acme --url https://example.com/hooks
+  gridhook endpoint create --org acme --url https://example.com/hooks --event price_signal.updated --mode onChange`,
+			flags:   slices.Concat(endpointFlags(true), retryFlags(), authFlags(), secretChoice("hmac")),
+			prepare: checkAuth,
+		})),
 		r.list("List the endpoints of an organization", "  gridhook endpoint list --org acme"),
 		r.get("Show an endpoint", fmt.Sprintf(example, "get")),
 		withAuth(r.command(operation{
@@ -91,16 +97,6 @@ func deriveEndpoint(r record) {
 			r["breakerText"] = fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt))
 		}
 	}
-}
-
-func newEndpointCreate(r resource) *cobra.Command {
-	return withAuth(r.command(operation{
-		use: "create", short: "Register an endpoint and print its secret once", note: secretNote,
-		example: `  gridhook endpoint create --org acme --url https://example.com/hooks
-  gridhook endpoint create --org acme --url https://example.com/hooks --event price_signal.updated --mode onChange`,
-		flags:   slices.Concat(endpointFlags(true), retryFlags(), authFlags(), secretChoice("hmac")),
-		prepare: checkAuth,
-	}))
 }
 
 // endpointFlags are the flags of an endpoint's fields.

@@ -20,13 +20,9 @@ import (
 const lateness = 10 * time.Second
 
 func newLogsCommand(g *globals) *cobra.Command {
-	return g.talks(group("logs", "Deliveries as they happen", newLogsTail(g)))
-}
-
-func newLogsTail(g *globals) *cobra.Command {
 	var since time.Duration
 	r := deliveries(g)
-	cmd := r.run(operation{
+	tailing := r.run(operation{
 		use: "tail", short: "Print deliveries as they happen, until Ctrl-C", flags: deliveryFlags(),
 		example: `  gridhook logs tail --org acme
   gridhook logs tail --org acme --outcome failed --since 1h
@@ -38,8 +34,8 @@ func newLogsTail(g *globals) *cobra.Command {
 		}
 		return repeat(cmd, 4*g.pollEvery, t.look)
 	})
-	cmd.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
-	return cmd
+	tailing.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
+	return g.talks(group("logs", "Deliveries as they happen", tailing))
 }
 
 // tail prints deliveries that it has not printed yet.

@@ -21,7 +21,7 @@ func address(s string) string {
 	if err != nil || strings.ContainsAny(host, " /") {
 		return right
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return right
 	}
 	return ""
@@ -207,8 +207,8 @@ func HeaderPairs(list string) map[string]string {
 	return pairs
 }
 
-// masked returns a fixed text that hides a secret.
-func masked(string) string { return "********" }
+// masked is shown in place of a secret.
+const masked = "********"
 
 // withoutPassword masks the passwords and tokens in a comma-separated list of URLs. It
 // masks a URL that does not parse as a whole, and everything if a password may contain a
@@ -217,12 +217,12 @@ func withoutPassword(s string) string {
 	servers := strings.Split(s, ",")
 	for i, server := range servers {
 		if strings.Contains(server, "@") && !strings.Contains(server, "://") {
-			return masked(s)
+			return masked
 		}
 		u, err := url.Parse(strings.TrimSpace(server))
 		switch {
 		case err != nil:
-			servers[i] = masked(server)
+			servers[i] = masked
 		case u.User != nil:
 			if _, has := u.User.Password(); has {
 				servers[i] = u.Redacted()

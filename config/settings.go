@@ -43,7 +43,7 @@ func (s *Setting) shown(text string) string {
 	case secret == "password":
 		return withoutPassword(text)
 	}
-	return masked(text)
+	return masked
 }
 
 func (s *Setting) secret() bool { return s.tag.Get("secret") != "" }

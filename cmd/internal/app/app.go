@@ -149,7 +149,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	if err := a.startParts(ctx, parts...); err != nil {
 		return nil, err
 	}
-	a.health.enter("running")
+	a.health.phase.Store("running")
 	return a, nil
 }
 
@@ -208,7 +208,7 @@ func (a *App) markDelivering(context.Context) error {
 // requests of partners. Then it drains the worker and stops the admin listener. It closes
 // the files last.
 func (a *App) Stop() error {
-	a.health.enter("stopping")
+	a.health.phase.Store("stopping")
 	var errs []error
 	for _, s := range slices.Backward(a.stops) {
 		if err := s.run(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridhook/gridhook/events/jetstream"
@@ -24,8 +25,9 @@ const (
 // health holds the readiness of the process and the last known depth of the queues. The
 // zero value is a process that starts.
 type health struct {
+	phase atomic.Value // "running" or "stopping", nil while the process starts
+
 	mu          sync.Mutex
-	phase       string // "running" or "stopping", empty while the process starts
 	depth       jetstream.Depth
 	lag         uint64
 	answered    time.Time
@@ -52,26 +54,13 @@ func (h *health) queues() (d jetstream.Depth, lag uint64) {
 	return h.depth, h.lag
 }
 
-func (h *health) enter(phase string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.phase = phase
-}
-
-// stopping reports whether the process stops.
-func (h *health) stopping() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.phase == "stopping"
-}
-
 // problem returns the reason why the process is not ready, or "" if it is ready.
 func (h *health) problem(now time.Time) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.phase != "running":
-		return "the process is " + cmp.Or(h.phase, "starting")
+	switch phase, _ := h.phase.Load().(string); {
+	case phase != "running":
+		return "the process is " + cmp.Or(phase, "starting")
 	case now.Sub(h.answered) > staleAfter:
 		return fmt.Sprintf("NATS has not responded for %s", now.Sub(h.answered).Round(time.Second))
 	case !h.behindSince.IsZero() && now.Sub(h.behindSince) > behindAfter:

@@ -64,7 +64,7 @@ func (a *App) adminHandler() http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		if a.health.stopping() { // the parts that operations need may have stopped
+		if a.health.phase.Load() == "stopping" { // the parts that operations need may have stopped
 			rest.Refuse(w, r, rest.ErrUnavailable)
 			return
 		}

@@ -38,11 +38,7 @@ a source fetches, and print a report. The command removes the folder at the end.
 		if err != nil {
 			return err
 		}
-		if g.json() {
-			err = g.showJSON(report)
-		} else {
-			err = report.Print(g.out)
-		}
+		err = g.show(report, report.Print)
 		if err == nil && !report.OK() {
 			err = errors.New("some webhooks did not arrive or did not verify: see the report")
 		}

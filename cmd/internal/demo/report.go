@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/receiver"
@@ -74,21 +73,17 @@ func (p *PlanReport) add(e receiver.Event) {
 	p.CheapestAt = e.Data.StartTime.Add(time.Duration(slices.Index(e.Data.Prices, lowest)) * 15 * time.Minute)
 }
 
-// Print writes the report for people.
-func (r *Report) Print(out io.Writer) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "\n  UTILITY\tRATE PLAN\tWEBHOOKS\tLOWEST\tHIGHEST\t$/kWh\tCHEAPEST FROM\t") // errors show at Flush
+// Print writes the report for people, with tabs between columns. It ignores errors of w,
+// which a tabwriter shows at its Flush.
+func (r *Report) Print(w io.Writer) {
+	_, _ = fmt.Fprintln(w, "\n  UTILITY\tRATE PLAN\tWEBHOOKS\tLOWEST\tHIGHEST\t$/kWh\tCHEAPEST FROM\t")
 	slices.SortFunc(r.Plans, func(a, b PlanReport) int { return cmp.Compare(a.Utility+a.Name, b.Utility+b.Name) })
 	for _, p := range r.Plans {
-		_, _ = fmt.Fprintf(t, "  %s\t%s\t%d\t%.5f\t%.5f\t\t%s\t\n", p.Utility, p.Name, p.Webhooks, p.Lowest, p.Highest, p.CheapestAt.UTC().Format("Mon 15:04 UTC"))
+		_, _ = fmt.Fprintf(w, "  %s\t%s\t%d\t%.5f\t%.5f\t\t%s\t\n", p.Utility, p.Name, p.Webhooks, p.Lowest, p.Highest, p.CheapestAt.UTC().Format("Mon 15:04 UTC"))
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, `
+	_, _ = fmt.Fprintf(w, `
   %d of %d homes delivered, each once; %d signatures verified, %d refused
   %d got 503 at first and were delivered at a later attempt with the same webhook-id
   first webhook %.1f ms after the trigger was stored, the last first attempt after %.0f ms
 `, r.Progress.Outcomes[events.OutcomeDelivered], r.Homes, r.Verified, r.Refused, r.Stumbled, r.FirstMilliseconds, r.LastMilliseconds)
-	return err
 }

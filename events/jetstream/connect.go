@@ -224,6 +224,10 @@ func connectError(url string, err error) error {
 // Connected reports whether the connection is up now.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
+// Reconnects returns the number of times that the connection was restored. It grows before
+// the restored connection carries any message.
+func (c *Conn) Reconnects() uint64 { return c.nc.Stats().Reconnects }
+
 // Close sends buffered messages and acknowledgements, and closes the connection.
 func (c *Conn) Close() error {
 	err := c.nc.FlushTimeout(5 * time.Second)

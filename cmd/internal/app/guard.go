@@ -45,6 +45,11 @@ type guard struct {
 	// while there is no such fault.
 	full, stuck, damage atomic.Pointer[string]
 
+	// verified is the number of reconnects after which the log of record was last found to
+	// have every record of the replica. Somebody may have restored older files of NATS in the
+	// meantime. The replica would skip new records up to its own revision.
+	verified atomic.Uint64
+
 	unhealthy           repeated // why the embedded server is unhealthy
 	backoff             restartBackoff
 	restarts, recreated prometheus.Counter
@@ -171,6 +176,7 @@ func (g *guard) revive(now time.Time) {
 func (g *guard) inspect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
+	reconnects := g.app.conn.Reconnects()
 	revision, records, err := g.app.replica.Records(time.Now())
 	if err != nil {
 		return err
@@ -183,15 +189,22 @@ func (g *guard) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if found.Depth.State >= revision {
+		g.verified.Store(reconnects)
+	}
 	g.app.health.update(found.Depth, g.app.replica.Revision(), time.Now())
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
 	return nil
 }
 
-// fullError returns a storage.ErrUnavailable while the disk or the store has no space.
-func (g *guard) fullError() error {
+// refusal returns a storage.ErrUnavailable while nothing new may be stored: the disk or the
+// store has no space, or the log of record may be older than the replica.
+func (g *guard) refusal() error {
 	if why := g.full.Load(); why != nil {
 		return fmt.Errorf("%w: %s", storage.ErrUnavailable, *why)
+	}
+	if g.app.conn.Reconnects() != g.verified.Load() {
+		return fmt.Errorf("%w: the connection was restored, and the log is not yet compared with the replica", storage.ErrUnavailable)
 	}
 	return nil
 }

@@ -16,12 +16,7 @@ import (
 func natsIn(t *testing.T, dir string) (url string, server *blackbox.Process) {
 	t.Helper()
 	address := freeAddress(t)
-	server, err := (&blackbox.NATS{Binary: binaries.NATS, Dir: dir, Address: address, Patience: patience}).Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Kill)
-	return "nats://" + address, server
+	return "nats://" + address, startIn(t, &blackbox.NATS{Binary: binaries.NATS, Dir: dir, Address: address, Patience: patience})
 }
 
 // tracesIn returns which texts the files of a folder have, each with the file's path.

@@ -1,7 +1,6 @@
 package pricing
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,58 +128,6 @@ func (c *card) dayName() string {
 		return "weekend"
 	}
 	return "weekday"
-}
-
-// doubt returns the reasons for reduced confidence in a price.
-func (c *card) doubt(q *quote) string {
-	words := c.tariffDoubts(q)
-	if q.varies {
-		words = append(words, "emissions of the hour vary about their mean")
-	}
-	if q.unsettled {
-		words = append(words, "the net-metering regime of the home is not known")
-	}
-	if q.mayCreditAll {
-		words = append(words, c.pricer.in.Solar.Regime.CreditDoubt())
-	}
-	if c.compensation.Type == NetBilling && c.parts == nil && c.vintage.Values != nil {
-		if c.otherYear(c.avoidedValue(0)) {
-			words = append(words, "the export values belong to another year")
-		}
-		if c.vintageInDoubt {
-			words = append(words, c.vintage.Doubt())
-		}
-	}
-	return strings.Join(words, "; ")
-}
-
-// tariffDoubts returns the doubts in the tariff's import price, or in the prices of a
-// composed plan's parts.
-func (c *card) tariffDoubts(q *quote) (words []string) {
-	for k, sub := range c.parts {
-		if doubt := sub.doubt(&c.quotes[k]); doubt != "" {
-			words = append(words, c.pricer.in.Parts[k].PlanID+": "+doubt)
-		}
-	}
-	if c.parts != nil {
-		return words
-	}
-	if c.version.stale(c.day.number) {
-		words = append(words, c.version.staleness())
-	}
-	if c.version.Doubt[c.day.month] > 0 {
-		words = append(words, cmp.Or(c.version.Info.Caveat, "the tariff's source is in doubt"))
-	}
-	if q.holiday {
-		words = append(words, "the plan's source names no holidays: the weekday price of this holiday may be too high")
-	}
-	if q.market.Forecast {
-		words = append(words, "the market's price is a forecast")
-	}
-	if tiers := len(c.version.Periods[q.period]); tiers > 1 && !c.meter.known && c.unmetered[q.period] < 1 {
-		words = append(words, fmt.Sprintf("the home's usage is not known: the first of %d tiers is assumed", tiers))
-	}
-	return words
 }
 
 // importParts returns the parts of an import price.

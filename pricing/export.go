@@ -99,9 +99,6 @@ func (s *Solar) settlement(day Date) CompensationType {
 	return s.Regime.On(day).Metering
 }
 
-// creditsAll reports whether the home's regime credits the whole import price on a day.
-func (s *Solar) creditsAll(day Date) bool { return s != nil && s.Regime.On(day).CreditsAll }
-
 // exportRule returns the compensation under a settlement and its description. It applies
 // the tariff's rules for distributed generation in the vocabulary of the rate database's
 // field dgrules.
@@ -140,14 +137,24 @@ func (v *version) compensationFor(in *Input, day Date) ExportCompensation {
 	return c
 }
 
-// inDoubt reports whether a home with solar might be compensated in another way, as its
-// regime is unknown, or neither net metering nor net billing.
-func (c *card) inDoubt() bool {
+// applyRegime applies the credit of the home's regime and adds its doubts. A home with solar
+// might be compensated in another way if its regime is unknown, or neither net metering nor
+// net billing.
+func (c *card) applyRegime() {
 	solar := c.pricer.in.Solar
-	if solar == nil || solar.settlement(c.day.date) != "" {
-		return false
+	if solar == nil {
+		return
 	}
-	return c.compensation.Type == NetBilling || c.compensation.Type == NoExport || solar.Regime.On(c.day.date).Source != ""
+	regime := solar.Regime.On(c.day.date)
+	if regime.CreditsAll {
+		c.adders.uncredited = 0
+	}
+	if regime.MayCreditAll {
+		c.doubts |= unknownCredit
+	}
+	if solar.settlement(c.day.date) == "" && (c.compensation.Type == NetBilling || c.compensation.Type == NoExport || regime.Source != "") {
+		c.doubts |= unknownRegime
+	}
 }
 
 // described returns the compensation with the home's regime in its description.

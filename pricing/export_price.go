@@ -1,10 +1,6 @@
 package pricing
 
-import (
-	"math"
-
-	"github.com/gridhook/gridhook/pricing/netbilling"
-)
+import "github.com/gridhook/gridhook/pricing/netbilling"
 
 // exports returns the earnings of one exported kWh in an interval.
 func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 {
@@ -31,41 +27,6 @@ func (c *card) credit(q *quote, imports float64) float64 {
 		return sum
 	}
 	return imports - q.rebate - c.uncredited() - c.adders.tax*(c.base.imports-c.base.credit)
-}
-
-// otherRegime is the confidence in prices that another regime would change. It is the share
-// of applications under net billing at the utilities that bill new homes, by the years of
-// package regime: most homes applied before.
-const otherRegime = 0.3
-
-// weighRegimes reduces the confidence if another regime would change the expected price
-// by more than a tenth. The home's exports earn between nothing and the credit of net metering.
-func (c *card) weighRegimes(q *quote) {
-	credit := c.credit(q, q.imports)
-	spread := math.Abs(credit - q.exports)
-	if c.compensation.Type == NetMetering {
-		spread = math.Abs(credit)
-	}
-	if q.chance*spread > alike*math.Abs(q.price) {
-		q.unsettled = true
-		q.confidence = min(q.confidence, otherRegime)
-	}
-}
-
-// eitherRegime is the confidence in prices that differ between two possible regimes, as no
-// source says how many homes are in either of them.
-const eitherRegime = 0.5
-
-// weighCredits reduces the confidence if the home may be in a regime that also credits the
-// uncredited charges, and they change the expected price by more than a tenth.
-func (c *card) weighCredits(q *quote) {
-	if c.compensation.Type != NetMetering || !c.pricer.in.Solar.Regime.On(c.day.date).MayCreditAll {
-		return
-	}
-	if q.chance*math.Abs(c.uncredited()) > alike*math.Abs(q.price) {
-		q.mayCreditAll = true
-		q.confidence = min(q.confidence, eitherRegime)
-	}
 }
 
 // uncredited returns the charges, $/kWh, that net metering does not credit.
@@ -104,23 +65,12 @@ func (c *card) chooseValues() {
 	}
 	c.avoidedWeekend = c.day.weekend || v.exportDays.contains(c.day)
 	if c.compensation.Type == NetBilling {
-		c.vintageInDoubt = !c.vintage.Certain
+		if !c.vintage.Certain {
+			c.doubts |= unknownVintage
+		}
 		if c.vintage.Values != v.ExportValues {
 			c.compensation.Description = avoidedCost(c.vintage.Values)
 		}
-	}
-}
-
-// otherVintage is the confidence in prices that another vintage of export values would
-// change. It is the share of hours of 2026 in which the values of PG&E's NBT24 and NBT26
-// differ by at most a tenth.
-const otherVintage = 0.16
-
-// weighVintages reduces the confidence if another vintage would change the expected price
-// by more than a tenth. The values of a missing vintage may be anything.
-func (c *card) weighVintages(q *quote) {
-	if q.chance*math.Abs(q.exports) > alike*math.Abs(q.price) {
-		q.confidence = min(q.confidence, otherVintage)
 	}
 }
 
@@ -134,15 +84,14 @@ func (c *card) avoidedValue(quarter int) netbilling.Value {
 // of another year or vintage.
 func (c *card) avoided(q *quote, quarter int) float64 {
 	v := c.avoidedValue(quarter)
-	if c.vintageInDoubt || c.otherYear(v) {
-		q.confidence = min(q.confidence, otherValues)
+	if !v.Published && c.pricer.in.Solar != nil {
+		q.add(otherYear, otherValues)
+	}
+	if c.doubts&unknownVintage != 0 {
+		q.add(unknownVintage, otherValues)
 	}
 	return v.Total() + c.adder()
 }
-
-// otherYear reports whether the home may export and v is from another year than the
-// day's.
-func (c *card) otherYear(v netbilling.Value) bool { return !v.Published && c.pricer.in.Solar != nil }
 
 // adder returns the home's net billing adder on every avoided cost of the day.
 func (c *card) adder() float64 {
@@ -152,9 +101,6 @@ func (c *card) adder() float64 {
 	}
 	return c.vintage.Adder(s.AccPlus, s.ConnectionYear, c.day.date.Year)
 }
-
-// otherValues is the confidence in export values taken from another year or vintage.
-const otherValues = 0.7
 
 // calendarOfExports returns the holidays that avoided costs treat as weekend. They are
 // the tariff's holidays, so that both directions have one calendar. Without such holidays

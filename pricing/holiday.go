@@ -1,7 +1,6 @@
 package pricing
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -162,25 +161,17 @@ func (h *Holidays) contains(day localDay) bool {
 	return own
 }
 
-// unknownHoliday is the confidence in a weekday's price on a federal holiday, if the source
-// names no holidays. The tariff sheets of PG&E, SCE and SDG&E price 3 of the 11 federal
-// holidays as weekdays.
-const unknownHoliday = 0.27
-
 // mayBeHoliday reports whether the plan may price a weekday as a weekend, as its source
 // names no holidays.
 func (v *version) mayBeHoliday(day localDay) bool {
 	return v.HolidaysUnknown && !day.weekend && observed(day, false) != 0
 }
 
-// weighHoliday reduces the confidence in a weekday's price on a possible holiday, if the
-// weekend price is lower by more than a tenth of the price.
+// weighHoliday adds the doubt in a weekday's price on a possible holiday, if the weekend
+// price is lower.
 func (c *card) weighHoliday(q *quote, quarter int) {
 	tiers := c.version.Periods[c.version.Weekend[c.day.month][quarter]]
-	if q.rate-tiers[min(q.tier, len(tiers)-1)].Price() > alike*math.Abs(q.tariff) {
-		q.holiday = true
-		q.confidence = min(q.confidence, unknownHoliday)
-	}
+	q.weigh(unknownHolidays, unknownHoliday, q.rate-tiers[min(q.tier, len(tiers)-1)].Price(), q.tariff)
 }
 
 // observed returns the federal holidays observed on a day. A holiday on a Saturday is

@@ -88,14 +88,14 @@ func (p *pricer) composedCard(s Stretch) (*card, error) {
 		c.parts = append(c.parts, sub)
 	}
 	lead := c.parts[p.lead].compensation.Type
-	c.compensation, c.doubtful, c.vintageInDoubt = c.parts[p.lead].compensation, c.parts[p.lead].doubtful, c.parts[p.lead].vintageInDoubt
+	c.compensation, c.doubts = c.parts[p.lead].compensation, c.parts[p.lead].doubts
 	for i, sub := range c.parts {
 		switch {
 		case i == p.lead:
 		case p.in.MarketBidding && lead == Wholesale:
 			sub.compensation.Type = NoExport // the market pays for the whole kWh
 		case p.in.Parts[i].Role != RoleAdjustment:
-			c.doubtful, c.vintageInDoubt = c.doubtful || sub.doubtful, c.vintageInDoubt || sub.vintageInDoubt
+			c.doubts |= sub.doubts
 			if c.compensation.Type == NoExport {
 				c.compensation = sub.compensation
 			}

@@ -80,7 +80,7 @@ func (c *card) ask(q *quote, at int64, i int) {
 		return
 	}
 	q.market = price
-	q.confidence = min(q.confidence, price.Confidence)
+	q.add(marketForecast, price.Confidence)
 	if p := c.version.Passthrough; p != nil {
 		q.wholesale = price.Value*p.Loss + p.Adder
 	}

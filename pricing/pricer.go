@@ -49,21 +49,19 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 
 // card holds the shared inputs of one stretch's intervals.
 type card struct {
-	pricer         *pricer
-	stretch        Stretch
-	day            localDay
-	version        *version
-	row            *[QuartersADay]uint16
-	meter          meter
-	adders         adders
-	compensation   ExportCompensation
-	mayBeHoliday   bool // the plan may price the weekday as a weekend
-	doubtful       bool // another regime might hold
-	confidence     float64
-	unmetered      []float64 // confidence by period, if the usage is unknown
-	market         bool      // prices of the market are needed
-	vintage        netbilling.Vintage
-	vintageInDoubt bool // the home may have another vintage of export values
+	pricer       *pricer
+	stretch      Stretch
+	day          localDay
+	version      *version
+	row          *[QuartersADay]uint16
+	meter        meter
+	adders       adders
+	compensation ExportCompensation
+	doubts       doubts // they may change a price of the day
+	confidence   float64
+	unmetered    []float64 // confidence by period, if the usage is unknown
+	market       bool      // prices of the market are needed
+	vintage      netbilling.Vintage
 	// avoidedWeekend reports whether avoided costs treat the day as a weekend.
 	avoidedWeekend bool
 	base           base // of an adjustment, in the quoted interval
@@ -82,14 +80,13 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	if v == nil {
 		return nil, p.in.Tariff.notInForce(p.window.At(s.First))
 	}
-	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
-	c.row, c.mayBeHoliday = v.row(c.day), v.mayBeHoliday(c.day)
-	c.adders = v.addersOn(s.Day)
-	if p.in.Solar.creditsAll(c.day.date) {
-		c.adders.uncredited = 0
+	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v, adders: v.addersOn(s.Day)}
+	c.row = v.row(c.day)
+	if v.mayBeHoliday(c.day) {
+		c.doubts = unknownHolidays
 	}
 	c.compensation = v.compensationFor(p.in, c.day.date)
-	c.doubtful = c.inDoubt()
+	c.applyRegime()
 	c.market = v.Passthrough != nil || c.compensation.Type == Wholesale
 	if c.market && p.in.Market == nil {
 		return nil, p.noMarket(v, s.First)
@@ -115,10 +112,7 @@ type quote struct {
 	rebate       float64 // the part of imports that only saved energy earns
 	chance       float64 // of exporting
 	carbon       float64 // cost of the marginal emissions
-	varies       bool    // the emissions of single hours change the price by more than a tenth
-	unsettled    bool    // another net-metering regime would change the price by more than a tenth
-	holiday      bool    // the lower weekend price may apply
-	mayCreditAll bool    // a possible net-metering regime also credits the uncredited charges
+	doubts       doubts
 
 	imports, exports, price, confidence float64 // as in the curve
 }
@@ -142,7 +136,7 @@ func (c *card) energy(q *quote, i int) {
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
 		if !c.meter.known {
-			q.confidence = min(q.confidence, c.unmetered[q.period])
+			q.add(unknownUsage, c.unmetered[q.period])
 		}
 	}
 	q.rate = tiers[q.tier].Price()
@@ -151,7 +145,7 @@ func (c *card) energy(q *quote, i int) {
 		c.ask(q, at, i)
 	}
 	q.tariff = (c.base.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - c.base.imports
-	if c.mayBeHoliday {
+	if c.doubts&unknownHolidays != 0 {
 		c.weighHoliday(q, quarter)
 	}
 	imports := q.tariff
@@ -169,13 +163,7 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 	if c.pricer.chance != nil && c.compensation.Type != FeedIn {
 		q.chance = c.pricer.chance.At(at)
 		q.price = q.chance*q.exports + (1-q.chance)*q.imports
-		if c.doubtful {
-			c.weighRegimes(q)
-		}
-		c.weighCredits(q)
-		if c.vintageInDoubt {
-			c.weighVintages(q)
-		}
+		c.weighExports(q)
 	}
 	if region := c.pricer.in.Carbon; region != nil {
 		intensity := c.pricer.in.CarbonIntensity
@@ -183,9 +171,7 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 		q.carbon = intensity.Cost(rate)
 		q.price += q.carbon
 		if perPound := intensity.Cost(1); perPound > 0 && !published {
-			within := region.Within(alike * math.Abs(q.price) / perPound)
-			q.varies = within < 1
-			q.confidence = min(q.confidence, within)
+			q.add(varyingEmissions, region.Within(alike*math.Abs(q.price)/perPound))
 		}
 	}
 	q.price = roundPrice(q.price)

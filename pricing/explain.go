@@ -232,11 +232,8 @@ func (r Reason) String() string {
 		b.WriteString(part.String())
 	}
 	if len(r.Parts) == 0 {
-		fmt.Fprintf(&b, "%s: %s", r.Day, r.Period)
-		if r.Tier != "" {
-			fmt.Fprintf(&b, ", tier %s", r.Tier)
-		}
-		writeAmounts(&b, r.Import, r.Export)
+		fmt.Fprintf(&b, "%s: ", r.Day)
+		r.write(&b)
 	}
 	if r.ExportChance > 0 {
 		fmt.Fprintf(&b, "; exports with probability %.2f", r.ExportChance)
@@ -253,16 +250,20 @@ func (r Reason) String() string {
 	return b.String()
 }
 
-// writeAmounts writes the amounts of an import and an export price.
-func writeAmounts(b *strings.Builder, imports, exports []Part) {
-	for i, p := range imports {
+// write writes the period, the tier and the amounts of both prices.
+func (s *Section) write(b *strings.Builder) {
+	b.WriteString(s.Period)
+	if s.Tier != "" {
+		fmt.Fprintf(b, ", tier %s", s.Tier)
+	}
+	for i, p := range s.Import {
 		if i == 0 && p.Kind == PartEnergy {
 			fmt.Fprintf(b, " %s", money(p.Rate))
 			continue
 		}
 		fmt.Fprintf(b, ", %s %s %s", strings.ToLower(string(p.Kind)), p.Name, money(p.Rate))
 	}
-	for i, p := range exports {
+	for i, p := range s.Export {
 		lead := ","
 		if i == 0 {
 			lead = "; export:"
@@ -276,8 +277,11 @@ func money(v float64) string { return string(appendNumber(nil, v)) }
 // SameAs reports whether two intervals have the same prices for the same reasons. It
 // ignores the usage that selects the tier.
 func (r Reason) SameAs(other Reason) bool {
-	same := r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period && r.Price == other.Price &&
-		slices.EqualFunc(r.Parts, other.Parts, PartReason.sameAs) &&
+	return r.Section.sameAs(&other.Section) && r.Price == other.Price && slices.EqualFunc(r.Parts, other.Parts, PartReason.sameAs) &&
 		r.ExportChance == other.ExportChance && r.Measured == other.Measured && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
-	return same && slices.Equal(r.Import, other.Import) && slices.Equal(r.Export, other.Export)
+}
+
+func (s *Section) sameAs(other *Section) bool {
+	return s.Tariff == other.Tariff && s.Day == other.Day && s.Period == other.Period &&
+		slices.Equal(s.Import, other.Import) && slices.Equal(s.Export, other.Export)
 }

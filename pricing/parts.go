@@ -182,15 +182,11 @@ func (c *card) explainParts(i int, r *Reason) {
 // String returns the section in one line for people.
 func (r PartReason) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s (%s", r.Name, money(r.Rate), r.Period)
-	if r.Tier != "" {
-		fmt.Fprintf(&b, ", tier %s", r.Tier)
-	}
-	writeAmounts(&b, r.Import, r.Export)
+	fmt.Fprintf(&b, "%s %s (", r.Name, money(r.Rate))
+	r.write(&b)
 	return b.String() + ")"
 }
 
 func (r PartReason) sameAs(other PartReason) bool {
-	return r.Part == other.Part && r.ExportRate == other.ExportRate && r.Tariff == other.Tariff && r.Day == other.Day && r.Period == other.Period &&
-		slices.Equal(r.Import, other.Import) && slices.Equal(r.Export, other.Export)
+	return r.Part == other.Part && r.ExportRate == other.ExportRate && r.Section.sameAs(&other.Section)
 }

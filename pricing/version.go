@@ -73,10 +73,8 @@ func (v *version) prepare() {
 
 // OfTypicalYear returns a tariff with the newest version, in force on every date.
 func (t *Tariff) OfTypicalYear() *Tariff {
-	v := *t.newest()
-	v.Info.EffectiveFrom, v.Info.EffectiveTo = Date{}, Date{}
-	v.prepare()
-	return &Tariff{versions: []*version{&v}}
+	newest := &Tariff{versions: []*version{t.newest()}}
+	return newest.changed(func(v *version) { v.Info.EffectiveFrom, v.Info.EffectiveTo = Date{}, Date{} })
 }
 
 // periodName returns the tariff's name of a period, or its number.

@@ -23,17 +23,12 @@ const stepHours = 0.25
 // rate of temperature change.
 type house struct {
 	h, s, g, a, b float64
-	// The change in temperature of a step at rated output, in degrees. Auxiliary heat
-	// starts after the heat pump's full output.
-	heat, aux, cool float64
-	// Energy per degree: of heat at an input of 1, of auxiliary heat, of cooling at an
-	// input of 1, and gas.
-	heatKwh, auxKwh, coolKwh, therms float64
-	source                           HeatSource
-	gasPrice                         float64   // $/therm
-	capacity                         float64   // kWh per degree
-	equipment                        Equipment // with defaults
-	warmer                           float64   // outdoor temperature above the weather data's temperature
+	rated         plant // at rated output and an input of 1
+	source        HeatSource
+	gasPrice      float64   // $/therm
+	capacity      float64   // kWh per degree
+	equipment     Equipment // with defaults
+	warmer        float64   // outdoor temperature above the weather data's temperature
 }
 
 func newHouse(d *Device) house {
@@ -42,7 +37,7 @@ func newHouse(d *Device) house {
 	x.a = math.Exp(-x.h * stepHours)
 	x.b = -math.Expm1(-x.h*stepHours) / x.h
 	heating, cooling := d.Units.degrees(d.HeatingRate), math.Abs(d.Units.degrees(d.CoolingRate))
-	x.heat, x.cool = x.b*heating, x.b*cooling
+	x.rated.heat, x.rated.cool = x.b*heating, x.b*cooling
 	x.capacity = e.CapacityKw / heating
 	if cooling > 0 {
 		x.capacity = e.CapacityKw * sensibleShare / cooling
@@ -54,21 +49,21 @@ func newHouse(d *Device) house {
 
 // setEnergy sets the energy per degree.
 func (x *house) setEnergy(heats bool) {
-	e, perDegree := &x.equipment, x.capacity*stepHours/x.b // kWh of heat
-	rated := e.SEER2 / btuPerWh * coolInput.at(seerOutdoor)
-	x.coolKwh = perDegree / sensibleShare / rated
-	x.heatKwh = perDegree
+	e, p, perDegree := &x.equipment, &x.rated, x.capacity*stepHours/x.b // kWh of heat
+	efficiency := e.SEER2 / btuPerWh * coolInput.at(seerOutdoor)
+	p.coolKwh = perDegree / sensibleShare / efficiency
+	p.heatKwh = perDegree
 	switch x.source {
 	case GasFurnace:
-		x.heatKwh, x.therms = perDegree*furnaceFan, perDegree/e.AFUE/kwhPerTherm
+		p.heatKwh, p.therms = perDegree*furnaceFan, perDegree/e.AFUE/kwhPerTherm
 	case HeatPump:
-		x.heatKwh *= btuPerWh * hspfShare / e.HSPF2
+		p.heatKwh *= btuPerWh * hspfShare / e.HSPF2
 		if heats {
-			x.aux = *e.AuxiliaryKw * stepHours / perDegree
+			p.aux = *e.AuxiliaryKw * stepHours / perDegree
 		}
 	}
-	if x.auxKwh = x.heatKwh; x.aux > 0 {
-		x.auxKwh = perDegree
+	if p.auxKwh = p.heatKwh; p.aux > 0 {
+		p.auxKwh = perDegree
 	}
 }
 
@@ -78,7 +73,8 @@ func (x *house) drift(w climate.Weather) float64 {
 }
 
 // plant is the device in one step, at the step's outdoor temperature. Output is in
-// degrees, electricity in kWh per degree.
+// degrees, electricity in kWh per degree. Auxiliary heat starts after the heat pump's full
+// output.
 type plant struct {
 	heat, aux, cool          float64
 	heatKwh, auxKwh, coolKwh float64
@@ -86,10 +82,9 @@ type plant struct {
 }
 
 func (x *house) plant(outdoor float64) plant {
-	p := plant{
-		heat: x.heat, aux: x.aux, cool: x.cool * coolCapacity.at(outdoor),
-		heatKwh: x.heatKwh, auxKwh: x.auxKwh, coolKwh: x.coolKwh * coolInput.at(outdoor), therms: x.therms,
-	}
+	p := x.rated
+	p.cool *= coolCapacity.at(outdoor)
+	p.coolKwh *= coolInput.at(outdoor)
 	if x.source == HeatPump {
 		p.heat *= heatCapacity.at(outdoor)
 		p.heatKwh *= heatInput.at(outdoor)

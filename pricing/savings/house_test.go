@@ -76,7 +76,7 @@ func TestHouse_EnergyBalance(t *testing.T) {
 		start, gained, lost, moved := temperature, 0.0, 0.0, 0.0
 		for range 4 * 24 {
 			w := climate.Weather{Temperature: rapid.Float64Range(-30, 45).Draw(t, "outdoor"), GHI: rapid.Float64Range(0, 1100).Draw(t, "sun")}
-			added := rapid.Float64Range(-x.cool, x.heat+x.aux).Draw(t, "added")
+			added := rapid.Float64Range(-x.rated.cool, x.rated.maxHeat()).Draw(t, "added")
 			rate := x.s*w.GHI/1000 + x.g + added/x.b // degrees per hour
 			slope := func(t float64) float64 { return x.h*(w.Temperature-t) + rate }
 			const fine = 30
@@ -114,10 +114,10 @@ func TestPlant_CoolingByOutdoorTemperature(t *testing.T) {
 		{27.78, 1.059, 14.3}, {35, 0.994, 11.41}, {43, 0.915, 8.74},
 	} {
 		p := x.plant(c.outdoor)
-		if output := p.cool / x.cool; math.Abs(output-c.output) > 0.002 {
+		if output := p.cool / x.rated.cool; math.Abs(output-c.output) > 0.002 {
 			t.Errorf("at %v C: output %v of the rated, want %v", c.outdoor, output, c.output)
 		}
-		efficiency := btuPerWh * capacity * p.cool / x.cool / p.kwh(-p.cool)
+		efficiency := btuPerWh * capacity * p.cool / x.rated.cool / p.kwh(-p.cool)
 		if math.Abs(efficiency-c.efficiency) > 0.05 {
 			t.Errorf("at %v C: %v Btu/Wh, want %v", c.outdoor, efficiency, c.efficiency)
 		}
@@ -137,7 +137,7 @@ func TestPlant_HeatPumpHSPF2(t *testing.T) {
 	load, energy := 0.0, 0.0
 	for fahrenheit, share := range hours {
 		p := x.plant((fahrenheit - 32) / 1.8)
-		needed := 1.15 * (55 - fahrenheit) / 50 * x.heat
+		needed := 1.15 * (55 - fahrenheit) / 50 * x.rated.heat
 		cycling := 1 - 0.07*(1-min(1, needed/p.heat))
 		compressor := min(needed, p.heat)
 		load += share * needed / perKwh
@@ -153,7 +153,7 @@ func TestPlant_HeatPumpHSPF2(t *testing.T) {
 func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	x := newHouse(&Device{Units: Celsius, HeatingRate: 2, CoolingRate: 2, HeatTransferCoefficient: 0.1})
 	p := x.plant(-15)
-	if p.heat >= x.heat || p.aux <= 0 || p.heatKwh >= p.auxKwh {
+	if p.heat >= x.rated.heat || p.aux <= 0 || p.heatKwh >= p.auxKwh {
 		t.Fatalf("%+v of %+v", p, x)
 	}
 	if got, want := p.kwh(p.maxHeat())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {

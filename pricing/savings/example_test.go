@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
@@ -16,7 +17,7 @@ func ExampleEstimate() {
 	}
 	july := 7
 	r, err := savings.Estimate(savings.Input{
-		HomeID: "home_1", Place: &savings.Place{Lat: 33.45, Lon: -112.07}, Location: location,
+		HomeID: "home_1", Place: &climate.Place{Lat: 33.45, Lon: -112.07}, Location: location,
 		Prices: func(w pricing.Window) ([]float64, error) {
 			prices := make([]float64, w.Len())
 			for i := range prices {

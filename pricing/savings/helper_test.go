@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // the tests need the same zones on every machine
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
@@ -113,7 +114,7 @@ func home(t testing.TB, at city, on tariff) savings.Input {
 		t.Fatal(err)
 	}
 	return savings.Input{
-		HomeID: "home_1", Place: &savings.Place{Lat: at.lat, Lon: at.lon}, Location: location,
+		HomeID: "home_1", Place: &climate.Place{Lat: at.lat, Lon: at.lon}, Location: location,
 		Prices: on.prices(location), Devices: []savings.Device{device()},
 		Request: savings.Request{Type: savings.Annual, Start: savings.Start{Month: ptr(1)}},
 		Today:   pricing.Date{Year: 2026, Month: 1, Day: 5},

@@ -54,7 +54,7 @@ func (m Mode) cools() bool { return m == Cool || m == Auto }
 // Input is a home and a request.
 type Input struct {
 	HomeID   string
-	Place    *Place         // nil is ErrNoPlace
+	Place    *climate.Place // nil is ErrNoPlace
 	Location *time.Location // the home's wall clock; nil is ErrNoPlace
 	Weather  *climate.Year  // nil selects the year of the place
 	// Prices returns the price of one more kWh in each quarter hour of a window of whole
@@ -69,9 +69,6 @@ type Input struct {
 	// no rest.
 	Rest func() error
 }
-
-// Place is the location of a home.
-type Place = climate.Place
 
 // Device is a heating or cooling device with its house. All its temperatures and rates
 // are in its Units.

@@ -134,7 +134,7 @@ func cover(p place, location *time.Location, tariffs []tariff, draws int, r *ran
 		HomeID: "home", Location: location, Today: pricing.Date{Year: 2026, Month: time.January, Day: 1},
 		Request: savings.Request{Type: savings.Annual, Start: savings.Start{Month: new(1)}, Months: []int{1, 4, 7, 10}},
 	}
-	places := map[*climate.Year]*savings.Place{}
+	places := map[*climate.Year]*climate.Place{}
 	for range draws {
 		home, taken := stations(r, p)
 		if places[home] == nil {

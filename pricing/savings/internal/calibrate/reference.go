@@ -181,7 +181,7 @@ func newReference(p *publishedHouse) (*reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	where := &savings.Place{Lat: p.lat, Lon: p.lon}
+	where := &climate.Place{Lat: p.lat, Lon: p.lon}
 	r := &reference{in: savings.Input{HomeID: "home", Place: where, Location: location, Today: pricing.Date{Year: 2026, Month: time.January, Day: 1}}}
 	r.device = houseOf(p, climate.Choose(*where).Year)
 	r.in.Prices = func(w pricing.Window) ([]float64, error) {

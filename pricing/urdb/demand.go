@@ -49,16 +49,12 @@ func (r *reader) demandCharges(key, unitKey string) []pricing.DemandCharge {
 	charged := false
 	for i, period := range periods {
 		path := fmt.Sprintf("%s[%d]", key, i)
-		tiers, ok := period.([]any)
-		if !ok {
-			r.problem(path, "must be an array of tiers, not %s", kindOf(period))
-		}
+		tiers, _ := as[[]any](r, path, period, "an array of tiers")
 		unit := r.text(unitKey, maxShortText)
 		for j, tier := range tiers {
 			path := fmt.Sprintf("%s[%d]", path, j)
-			fields, ok := tier.(map[string]any)
+			fields, ok := as[map[string]any](r, path, tier, "an object")
 			if !ok {
-				r.problem(path, "must be an object, not %s", kindOf(tier))
 				continue
 			}
 			rate, _ := r.finite(path+".rate", fields["rate"])

@@ -24,16 +24,15 @@ func (r *reader) energyRates() [][]pricing.Tier {
 		r.problem(key, "%s", r.whyNoEnergyRates())
 		return nil
 	}
-	list, ok := r.doc[key].([]any)
+	list, ok := as[[]any](r, key, r.doc[key], "an array of periods")
 	switch {
 	case !ok:
-		r.problem(key, "must be an array of periods, not %s", kindOf(r.doc[key]))
+		return nil
 	case len(list) == 0:
 		r.problem(key, "%s", r.whyNoEnergyRates())
+		return nil
 	case len(list) > maxPeriods:
 		r.problem(key, "has %d periods; at most %d are read", len(list), maxPeriods)
-	}
-	if !ok || len(list) == 0 || len(list) > maxPeriods {
 		return nil
 	}
 	periods := make([][]pricing.Tier, len(list))
@@ -55,14 +54,9 @@ func (r *reader) whyNoEnergyRates() string {
 }
 
 func (r *reader) period(path string, v any) []pricing.Tier {
-	list, ok := v.([]any)
-	if !ok {
-		r.problem(path, "must be an array of tiers, not %s", kindOf(v))
-		return nil
-	}
-	if len(list) == 0 {
+	list, ok := as[[]any](r, path, v, "an array of tiers")
+	if ok && len(list) == 0 {
 		r.problem(path, "has no tier")
-		return nil
 	}
 	tiers := make([]pricing.Tier, len(list))
 	for i, v := range list {
@@ -72,9 +66,8 @@ func (r *reader) period(path string, v any) []pricing.Tier {
 }
 
 func (r *reader) tier(path string, v any) pricing.Tier {
-	fields, ok := v.(map[string]any)
+	fields, ok := as[map[string]any](r, path, v, "an object")
 	if !ok {
-		r.problem(path, "must be an object, not %s", kindOf(v))
 		return pricing.Tier{}
 	}
 	var t pricing.Tier
@@ -121,9 +114,8 @@ func (r *reader) unit(path string, v any) string {
 	if absent(v) {
 		return pricing.UnitKWh
 	}
-	s, ok := v.(string)
+	s, ok := as[string](r, path, v, "text")
 	if !ok {
-		r.problem(path, "must be text, not %s", kindOf(v))
 		return ""
 	}
 	switch strings.ToLower(strings.TrimSpace(s)) {

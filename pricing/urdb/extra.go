@@ -173,12 +173,8 @@ func (r *reader) holidayCalendar() (h pricing.Holidays) {
 }
 
 func (r *reader) holiday(path string, v any, h *pricing.Holidays) {
-	s, ok := v.(string)
-	if !ok {
-		r.problem(path, "must be a date or the name of a holiday, not %s", kindOf(v))
-		return
-	}
-	if h.Add(s) {
+	s, ok := as[string](r, path, v, "a date or the name of a holiday")
+	if !ok || h.Add(s) {
 		return
 	}
 	d, ok := dateOfText(strings.TrimSpace(s))
@@ -195,10 +191,9 @@ func (r *reader) riders() []pricing.Rider {
 	if !r.has(key) {
 		return nil
 	}
-	list, ok := r.doc[key].([]any)
+	list, ok := as[[]any](r, key, r.doc[key], "an array")
 	switch {
 	case !ok:
-		r.problem(key, "must be an array, not %s", kindOf(r.doc[key]))
 		return nil
 	case len(list) > maxRiders:
 		r.problem(key, "has %d entries; at most %d are read", len(list), maxRiders)
@@ -206,14 +201,9 @@ func (r *reader) riders() []pricing.Rider {
 	}
 	riders := make([]pricing.Rider, 0, len(list))
 	for i, v := range list {
-		path := fmt.Sprintf("%s[%d]", key, i)
-		fields, ok := v.(map[string]any)
-		if !ok {
-			r.problem(path, "must be an object, not %s", kindOf(v))
-			continue
+		if one, ok := r.object(fmt.Sprintf("%s[%d]", key, i), v, "an object"); ok {
+			riders = append(riders, one.rider("rider "+strconv.Itoa(i+1)))
 		}
-		one := &reader{doc: fields, path: r.path + path + ".", problems: r.problems}
-		riders = append(riders, one.rider("rider "+strconv.Itoa(i+1)))
 	}
 	r.boundRiders(riders)
 	return riders

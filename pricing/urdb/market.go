@@ -15,12 +15,10 @@ func (r *reader) passthrough() *pricing.Passthrough {
 	if !r.has(marketKey) {
 		return nil
 	}
-	fields, ok := r.doc[marketKey].(map[string]any)
+	in, ok := r.object(marketKey, r.doc[marketKey], "an object with node and market")
 	if !ok {
-		r.problem(marketKey, "must be an object with node and market, not %s", kindOf(r.doc[marketKey]))
 		return nil
 	}
-	in := &reader{doc: fields, path: r.path + marketKey + ".", problems: r.problems}
 	p := &pricing.Passthrough{Node: in.text("node", maxShortText), Loss: 1}
 	switch kind := market.Kind(in.text("market", maxShortText)); kind {
 	case market.DayAhead, market.RealTime:
@@ -32,7 +30,7 @@ func (r *reader) passthrough() *pricing.Passthrough {
 		in.problem("node", "is missing: it says where the prices are taken")
 	}
 	if in.has("loss") {
-		p.Loss = in.within("loss", fields["loss"], minLoss, maxLoss)
+		p.Loss = in.within("loss", in.doc["loss"], minLoss, maxLoss)
 	}
 	p.Adder = in.ratePerKWh("adder")
 	return p

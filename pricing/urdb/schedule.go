@@ -32,12 +32,11 @@ func (r *reader) schedules(v *pricing.Version) {
 // the range of the indexes, as another problem already names the missing periods.
 func (r *reader) schedule(key string, periods int) pricing.Schedule {
 	var s pricing.Schedule
-	rows, ok := r.doc[key].([]any)
-	if !ok {
-		r.problem(key, "must be an array of twelve months, not %s", kindOf(r.doc[key]))
+	rows, ok := as[[]any](r, key, r.doc[key], "an array of twelve months")
+	switch {
+	case !ok:
 		return s
-	}
-	if len(rows) != len(s) {
+	case len(rows) != len(s):
 		r.problem(key, "must have 12 rows, one a month; it has %d", len(rows))
 		return s
 	}
@@ -49,15 +48,12 @@ func (r *reader) schedule(key string, periods int) pricing.Schedule {
 
 // scheduleRow expands a day of hours, half hours or quarter hours.
 func (r *reader) scheduleRow(path string, v any, periods int, day *[pricing.QuartersADay]uint16) {
-	columns, ok := v.([]any)
-	if !ok {
-		r.problem(path, "must be an array of period indexes, not %s", kindOf(v))
+	columns, ok := as[[]any](r, path, v, "an array of period indexes")
+	switch n := len(columns); {
+	case !ok:
 		return
-	}
-	switch len(columns) {
-	case 24, 48, 96:
-	default:
-		r.problem(path, "must have 24, 48 or 96 columns; it has %d", len(columns))
+	case n != 24 && n != 48 && n != 96:
+		r.problem(path, "must have 24, 48 or 96 columns; it has %d", n)
 		return
 	}
 	width := pricing.QuartersADay / len(columns)

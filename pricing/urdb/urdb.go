@@ -116,49 +116,43 @@ func (r *reader) samePlan(first, info *pricing.TariffInfo) {
 
 // decode returns a reader of each rate in the file.
 func decode(data []byte, problems *Error) []*reader {
+	file := &reader{problems: problems}
 	if len(data) > MaxTariffBytes {
-		problems.add("", "the document has %d bytes; at most %d are read", len(data), MaxTariffBytes)
+		file.problem("", "the document has %d bytes; at most %d are read", len(data), MaxTariffBytes)
 		return nil
 	}
 	root, err := decodeJSON(data)
 	if err != nil {
-		problems.add("", "%s", err)
+		file.problem("", "%s", err)
 		return nil
 	}
-	switch root := root.(type) {
-	case []any:
-		return decodeItems("", root, problems)
-	case map[string]any:
-		items := root["items"]
-		if items == nil {
-			return []*reader{{doc: root, problems: problems}}
-		}
-		list, ok := items.([]any)
-		if !ok {
-			problems.add("items", "must be an array, not %s", kindOf(items))
-			return nil
-		}
-		return decodeItems("items", list, problems)
+	if list, ok := root.([]any); ok {
+		return file.items("", list)
 	}
-	problems.add("", "must be a JSON object, not %s", kindOf(root))
-	return nil
+	var ok bool
+	switch file.doc, ok = as[map[string]any](file, "", root, "a JSON object"); {
+	case !ok:
+		return nil
+	case !file.has("items"):
+		return []*reader{file}
+	}
+	list, ok := as[[]any](file, "items", file.doc["items"], "an array")
+	if !ok {
+		return nil
+	}
+	return file.items("items", list)
 }
 
-// decodeItems reads the versions of one plan.
-func decodeItems(path string, list []any, problems *Error) []*reader {
+// items returns readers of the versions of one plan.
+func (r *reader) items(path string, list []any) (rates []*reader) {
 	if len(list) == 0 || len(list) > maxVersions {
-		problems.add(path, "must hold 1 to %d versions of a tariff; it holds %d", maxVersions, len(list))
+		r.problem(path, "must hold 1 to %d versions of a tariff; it holds %d", maxVersions, len(list))
 		return nil
 	}
-	rates := make([]*reader, 0, len(list))
 	for i, item := range list {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		fields, ok := item.(map[string]any)
-		if !ok {
-			problems.add(at, "must be a JSON object, not %s", kindOf(item))
-			continue
+		if rate, ok := r.object(fmt.Sprintf("%s[%d]", path, i), item, "a JSON object"); ok {
+			rates = append(rates, rate)
 		}
-		rates = append(rates, &reader{doc: fields, path: at + ".", problems: problems})
 	}
 	return rates
 }

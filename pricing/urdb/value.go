@@ -36,6 +36,21 @@ func (r *reader) firstOf(keys ...string) string {
 
 func (r *reader) has(key string) bool { return r.doc[key] != nil }
 
+// as returns a value of the wanted type, or records that v, the value at path, must be
+// what the words say.
+func as[T any](r *reader, path string, v any, words string) (value T, ok bool) {
+	if value, ok = v.(T); !ok {
+		r.problem(path, "must be %s, not %s", words, kindOf(v))
+	}
+	return value, ok
+}
+
+// object returns a reader of the object v at path.
+func (r *reader) object(path string, v any, words string) (*reader, bool) {
+	fields, ok := as[map[string]any](r, path, v, words)
+	return &reader{doc: fields, path: r.path + path + ".", problems: r.problems}, ok
+}
+
 // text reads a string. A number becomes its text.
 func (r *reader) text(key string, limit int) string {
 	var s string

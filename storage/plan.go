@@ -37,7 +37,7 @@ func (r *RatePlan) Validate() error {
 	switch {
 	case errors.As(err, &wrong):
 		for _, problem := range wrong.Problems {
-			p.Addf(join("tariff", problem.Path), "%s", problem.Message)
+			p.Addf(join("tariff", problem.Field), "%s", problem.Message)
 		}
 	case err != nil:
 		p.Addf("tariff", "%s", err)

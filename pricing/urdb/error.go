@@ -3,22 +3,18 @@ package urdb
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // maxProblems limits the list of problems of one document.
 const maxProblems = 1000
 
-// Problem is one problem of a tariff document. Path is the place in JSON path form, such
-// as "energyweekdayschedule[3][17]". It is empty for the whole document.
-type Problem struct {
-	Path    string
-	Message string
-}
-
-// Error lists all problems of a tariff document, in the order of reading. After 1000
-// problems it only counts them, in Omitted.
+// Error lists all problems of a tariff document, in the order of reading. The field of a
+// problem is its place, such as "energyweekdayschedule[3][17]". It is empty for the whole
+// document. After 1000 problems Error only counts them, in Omitted.
 type Error struct {
-	Problems []Problem
+	Problems []pricing.FieldError
 	Omitted  int
 }
 
@@ -33,8 +29,8 @@ func (e *Error) Error() string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		if p.Path != "" {
-			b.WriteString(p.Path + ": ")
+		if p.Field != "" {
+			b.WriteString(p.Field + ": ")
 		}
 		b.WriteString(p.Message)
 	}
@@ -49,7 +45,7 @@ func (e *Error) add(path, format string, args ...any) {
 		e.Omitted++
 		return
 	}
-	e.Problems = append(e.Problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	e.Problems = append(e.Problems, pricing.FieldError{Field: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // asError returns the error, or nil without problems.

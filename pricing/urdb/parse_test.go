@@ -281,7 +281,7 @@ func wantProblems(t *testing.T, data []byte, want []string) {
 	ok := len(problems.Problems) == len(want)
 	var got []string
 	for i, p := range problems.Problems {
-		got = append(got, fmt.Sprintf("%s: %s", p.Path, p.Message))
+		got = append(got, fmt.Sprintf("%s: %s", p.Field, p.Message))
 		ok = ok && strings.HasPrefix(got[i], want[i])
 	}
 	if !ok {

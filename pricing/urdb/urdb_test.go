@@ -39,7 +39,7 @@ func TestParse_EveryProblem(t *testing.T) {
 	}
 	paths := map[string]bool{}
 	for _, p := range wrong.Problems {
-		paths[p.Path] = true
+		paths[p.Field] = true
 	}
 	for _, path := range []string{"energyratestructure[0][0].rate", "energyratestructure[0][1]", "startdate", "holidays[0]"} {
 		if !paths[path] {

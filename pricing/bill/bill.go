@@ -85,7 +85,7 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 	}
 	t.chargeDemand(b, months, m.Step)
 	t.settle(b, minimums)
-	if last := len(b.Months) - 1; t.TrueUp != 0 && !t.settlesAfter(b.Months[last].Start) {
+	if last := len(b.Months) - 1; t.TrueUpMonth != 0 && !t.settlesAfter(b.Months[last].Start) {
 		b.OpenKWh = sumOf(kwh.kwh)
 	}
 	return b, nil

@@ -97,7 +97,7 @@ func TestTiers_Rules(t *testing.T) {
 	// there.
 	prorated := 0.5*(0.1*100+0.2*620) + 0.5*(0.3*100+0.4*620)
 	for rule, want := range map[bill.TierRule]float64{bill.RunningTotal: runningTotal, bill.Prorated: prorated} {
-		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Tiers: rule})
+		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Rules: bill.Rules{Tiers: rule}})
 		if !near(b.Energy, want) || !near(b.Total, want) || len(b.Months) != 1 || b.Months[0].UsedKWh != 720 {
 			t.Errorf("rule %s: $%v, want $%v", rule, b.Energy, want)
 		}
@@ -228,18 +228,18 @@ func TestMetering_Credits(t *testing.T) {
 	energy := 12*0.1 + 12*0.3
 	for _, tt := range []struct {
 		name   string
-		terms  bill.Terms
+		rules  bill.Rules
+		prices []float64
 		credit float64
 	}{
-		{"net metering", bill.Terms{}, 5*0.1 + 5*0.3},
-		{"net billing at the sell rates", bill.Terms{Metering: bill.NetBilling}, 0.1 + 0.3 + 4*0.03 + 4*0.07},
-		{"net billing at values by the hour", bill.Terms{Metering: bill.NetBilling, ExportPrices: exports}, 0.1 + 0.3 + 4*0.5},
-		{"feed-in", bill.Terms{Metering: bill.FeedIn, FeedInRate: 0.12}, 1.2},
-		{"feed-in at the sell rates", bill.Terms{Metering: bill.FeedIn}, 5*0.03 + 5*0.07},
-		{"net metering of energy", bill.Terms{Rollover: bill.Energy}, 5*0.1 + 5*0.3},
+		{"net metering", bill.Rules{}, nil, 5*0.1 + 5*0.3},
+		{"net billing at the sell rates", bill.Rules{Metering: bill.NetBilling}, nil, 0.1 + 0.3 + 4*0.03 + 4*0.07},
+		{"net billing at values by the hour", bill.Rules{Metering: bill.NetBilling}, exports, 0.1 + 0.3 + 4*0.5},
+		{"feed-in", bill.Rules{Metering: bill.FeedIn, FeedInRate: 0.12}, nil, 1.2},
+		{"feed-in at the sell rates", bill.Rules{Metering: bill.FeedIn}, nil, 5*0.03 + 5*0.07},
+		{"net metering of energy", bill.Rules{Rollover: bill.Energy}, nil, 5*0.1 + 5*0.3},
 	} {
-		tt.terms.Tariff = tariff
-		b := calculate(t, day, tt.terms)
+		b := calculate(t, day, bill.Terms{Tariff: tariff, Rules: tt.rules, ExportPrices: tt.prices})
 		m := b.Months[0]
 		if !near(b.Energy, energy) || !near(b.Credit, tt.credit) || !near(b.Total, energy-tt.credit) {
 			t.Errorf("%s: got %+v, want a credit of $%v", tt.name, b, tt.credit)
@@ -278,16 +278,15 @@ func TestSettlement_Yearly(t *testing.T) {
 	m.Solar[12] = 100
 	fixed := 5.0/30 + 5.0/31
 	for name, tt := range map[string]struct {
-		terms bill.Terms
+		rules bill.Rules
 		want  float64
 	}{
-		"lost":            {bill.Terms{}, fixed},
-		"at a rate":       {bill.Terms{SettleRate: 0.03}, fixed - 52*0.03},
-		"retail":          {bill.Terms{SettleRetail: true}, fixed - 5.2},
-		"with a grid fee": {bill.Terms{GridFee: 3, GridFeePerKW: 2, SolarKW: 6}, fixed * 4},
+		"lost":            {bill.Rules{}, fixed},
+		"at a rate":       {bill.Rules{SurplusRate: 0.03}, fixed - 52*0.03},
+		"retail":          {bill.Rules{SurplusRetail: true}, fixed - 5.2},
+		"with a grid fee": {bill.Rules{GridFee: 3, GridFeePerKW: 2}, fixed * 4},
 	} {
-		tt.terms.Tariff = tariff
-		if b := calculate(t, m, tt.terms); !near(b.Total, tt.want) {
+		if b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: tt.rules, SolarKW: 6}); !near(b.Total, tt.want) {
 			t.Errorf("%s: $%v, want $%v", name, b.Total, tt.want)
 		}
 	}
@@ -309,12 +308,12 @@ func TestRollover_Energy(t *testing.T) {
 		m.Load[i] = 1
 	}
 	m.Solar[15] = 40
-	b := calculate(t, m, bill.Terms{Tariff: tariff, Rollover: bill.Energy, SettleRate: 0.02})
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Rollover: bill.Energy, SurplusRate: 0.02}})
 	// April leaves 28 kWh. 12 of them offset May's use.
 	if want := (12*0.1 + 12*0.1) * 1.1; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
 	}
-	dollars := calculate(t, m, bill.Terms{Tariff: tariff, SettleRate: 0.02})
+	dollars := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{SurplusRate: 0.02}})
 	if want := 0.0; !near(dollars.Total, want) {
 		t.Errorf("in dollars: $%v, want $%v", dollars.Total, want)
 	}
@@ -338,7 +337,7 @@ func TestRollover_Seasons(t *testing.T) {
 	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
 		Load: make([]float64, 48), Solar: make([]float64, 48)}
 	m.Solar[15], m.Load[24+15], m.Load[24+5] = 7, 10, 4
-	b := calculate(t, m, bill.Terms{Tariff: tariff, Rollover: bill.Energy})
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Rollover: bill.Energy}})
 	if want := 3*0.5 + 4*0.1; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
 	}
@@ -432,8 +431,8 @@ func TestReadRate_Forms(t *testing.T) {
 	for name, file := range map[string]any{"bare": rate, "items": fields{"items": []any{rate}}} {
 		terms, err := bill.ReadRate(marshal(t, file))
 		if err != nil || terms.Tariff != nil || len(terms.HourlyPrices) != 8760 ||
-			terms.Fixed != (pricing.Charge{Amount: 9, Unit: "$/month"}) || terms.Minimum != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
-			t.Fatalf("%s: got %v, %+v, %+v", name, err, terms.Fixed, terms.Minimum)
+			terms.FixedCharge != (pricing.Charge{Amount: 9, Unit: "$/month"}) || terms.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
+			t.Fatalf("%s: got %v, %+v, %+v", name, err, terms.FixedCharge, terms.MinimumCharge)
 		}
 		year := bill.Meter{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC, Load: make([]float64, 8760)}
 		for i := range year.Load {
@@ -445,8 +444,8 @@ func TestReadRate_Forms(t *testing.T) {
 	}
 	texts := slices.Repeat([]any{"0.10"}, 8760)
 	terms, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "fixedchargefirstmeter": "12.5", "mincharge": " 20 "}))
-	if err != nil || terms.HourlyPrices[8759] != 0.1 || terms.Fixed.Amount != 12.5 || terms.Minimum.Amount != 20 {
-		t.Errorf("numbers as texts: %v, %+v, %+v", err, terms.Fixed, terms.Minimum)
+	if err != nil || terms.HourlyPrices[8759] != 0.1 || terms.FixedCharge.Amount != 12.5 || terms.MinimumCharge.Amount != 20 {
+		t.Errorf("numbers as texts: %v, %+v, %+v", err, terms.FixedCharge, terms.MinimumCharge)
 	}
 	for _, wrong := range []any{"ten cents", true, nil, "NaN", ""} {
 		texts[7] = wrong

@@ -81,7 +81,7 @@ func TestDemand_Solar(t *testing.T) {
 	m.Solar = make([]float64, len(m.Load))
 	m.Solar[9*96+13*4] = 0.75
 	for metering, want := range map[bill.Metering]float64{bill.NetMetering: 20, bill.NetBilling: 20, bill.FeedIn: 50} {
-		b := calculate(t, m, bill.Terms{Tariff: tariff, Metering: metering})
+		b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Metering: metering}})
 		if !near(b.Months[0].Demand, want) || !near(b.Months[0].Minimum, 0) || !near(b.Months[1].Minimum, 5) || !near(b.Total, want+15) {
 			t.Errorf("%s: %+v, want $%v in April", metering, b, want)
 		}

@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,10 +37,13 @@ type Solar struct {
 // ForHome calculates the bill of a home at a rate, either from ReadRate or from a tariff.
 // The errors are *pricing.InvalidError, or wrap ErrMeter or ErrTerms.
 func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
-	if err := r.Rules.apply(&rate); err != nil {
+	if err := r.Rules.check(); err != nil {
 		return nil, err
 	}
-	rate.Usage, rate.AnyDate = h.Usage, r.Start == ""
+	if r.Minimum != nil {
+		rate.MinimumCharge = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + cmp.Or(r.MinimumUnit, "month")}
+	}
+	rate.Rules, rate.Usage, rate.AnyDate = r.Rules, h.Usage, r.Start == ""
 	h.own = h.Solar
 	if err := h.replaceSolar(&r); err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Solar != nil {
 		rate.SolarKW, rate.Regime = h.Solar.SizeKw, h.Solar.Regime
 	}
-	b, caveats, err := h.calculate(&m, rate, &r)
+	b, caveats, err := h.calculate(&m, rate)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +88,11 @@ func (h *Home) caveatLoad(b *Bill, r *Request) {
 }
 
 // calculate calculates the bill of metered or typical data, of a rate or of its parts.
-func (h *Home) calculate(m *Meter, rate Terms, r *Request) (b *Bill, caveats []string, err error) {
+func (h *Home) calculate(m *Meter, rate Terms) (b *Bill, caveats []string, err error) {
 	if rate.Parts != nil {
-		return h.composed(m, &rate, r)
+		return h.composed(m, &rate)
 	}
-	if caveats, err = h.setMetering(&rate, m, r); err != nil {
+	if caveats, err = h.setMetering(&rate, m); err != nil {
 		return nil, nil, err
 	}
 	if b, err = Calculate(*m, rate); err == nil && m.SendsOut() {
@@ -122,9 +126,8 @@ func (h *Home) replaceSolar(r *Request) error {
 }
 
 // setMetering sets the metering and the prices of exported energy, and returns their caveats.
-// The price signal's rules decide the metering, unless the request names it.
-func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, err error) {
-	t.Metering = r.Metering
+// The price signal's rules decide the metering, unless the terms name it.
+func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
 	if t.Tariff == nil {
 		return nil, nil // HourlyPrices apply
 	}
@@ -132,13 +135,13 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	if err != nil {
 		return nil, err
 	}
-	if follows && (h.Market == nil || r.Start == "") {
+	if follows && (h.Market == nil || t.AnyDate) {
 		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
 	}
-	exports := m.SendsOut() && (r.Metering == "" || r.Metering == NetBilling)
+	exports := m.SendsOut() && (t.Metering == "" || t.Metering == NetBilling)
 	w := pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)}
 	var events []pricing.Event
-	if r.Start != "" {
+	if !t.AnyDate {
 		events, caveats = h.billedEvents(w, t.Tariff.Tiered())
 	}
 	if !follows && !exports && events == nil {
@@ -148,8 +151,8 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	if h.Solar != nil {
 		of = h.Solar.Solar
 	}
-	of.NonNetMetered = of.NonNetMetered || r.NonNetMetered || r.Metering == NetBilling
-	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market, MarketBidding: exports && h.sells(r)}
+	of.NonNetMetered = of.NonNetMetered || t.NonNetMetered || t.Metering == NetBilling
+	in := pricing.Input{Tariff: t.Tariff, Location: m.Location, Solar: &of, Market: h.Market, MarketBidding: exports && h.sells(t)}
 	if t.AnyDate { // a typical year has no market prices
 		in.Tariff, in.Market = t.Tariff.OfTypicalYear(), nil
 	}
@@ -167,8 +170,8 @@ func (h *Home) setMetering(t *Terms, m *Meter, r *Request) (caveats []string, er
 	if (follows || in.MarketBidding) && slices.Min(curve.Confidence) < 1 {
 		caveats = append(caveats, "some prices of the market are forecast")
 	}
-	if exports && r.Metering == "" {
-		if t.Metering, err = r.settlement(in, w, curve.ExportCompensation.Type); err != nil {
+	if exports && t.Metering == "" {
+		if t.Metering, err = t.settlement(in, w, curve.ExportCompensation.Type); err != nil {
 			return nil, err
 		}
 	}
@@ -195,9 +198,9 @@ func (t *Terms) setExportPrices(in *pricing.Input, curve *pricing.Curve, m *Mete
 
 // settlement returns the metering for exports that are compensated in the given way at the
 // start of the bill. It refuses a metered time at whose end it would be another.
-func (r *Request) settlement(in pricing.Input, w pricing.Window, c pricing.CompensationType) (Metering, error) {
+func (t *Terms) settlement(in pricing.Input, w pricing.Window, c pricing.CompensationType) (Metering, error) {
 	first := settlements[c]
-	if r.Start == "" {
+	if t.AnyDate {
 		return first, nil
 	}
 	curve, err := pricing.Price(in, pricing.Window{Start: w.End.Add(-pricing.Interval), End: w.End})
@@ -229,9 +232,9 @@ func (t *Terms) followsMarket(m *Meter) (bool, error) {
 }
 
 // sells reports whether the market pays for the exports of a bill, as in the price signal.
-// A typical year has no market prices, and the request's metering has priority.
-func (h *Home) sells(r *Request) bool {
-	return h.Bids && h.Market != nil && r.Start != "" && r.Metering == ""
+// A typical year has no market prices, and metering that the terms name has priority.
+func (h *Home) sells(t *Terms) bool {
+	return h.Bids && h.Market != nil && !t.AnyDate && t.Metering == ""
 }
 
 // settlements maps a signal's compensation types to the metering of bills.

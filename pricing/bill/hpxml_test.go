@@ -35,11 +35,9 @@ func TestBill_OpenStudioHPXML(t *testing.T) {
 // hpxmlTerms returns the terms of a case.
 func hpxmlTerms(t *testing.T, c *billtest.Case) bill.Terms {
 	t.Helper()
-	terms := bill.Terms{
-		AnyDate: true, Tiers: bill.Prorated,
-		SettleRetail: c.Sellback == "retail", SettleRate: c.SellRate,
-		GridFee: c.Fee, GridFeePerKW: c.FeePerKW, SolarKW: c.PVKW,
-	}
+	terms := bill.Terms{AnyDate: true, SolarKW: c.PVKW, Rules: bill.Rules{
+		Tiers: bill.Prorated, SurplusRetail: c.Sellback == "retail", SurplusRate: c.SellRate, GridFee: c.Fee, GridFeePerKW: c.FeePerKW,
+	}}
 	if c.Metering == "feed_in_tariff" {
 		terms.Metering, terms.FeedInRate = bill.FeedIn, c.FeedIn
 	}
@@ -47,6 +45,6 @@ func hpxmlTerms(t *testing.T, c *billtest.Case) bill.Terms {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms.Tariff, terms.HourlyPrices, terms.Fixed, terms.Minimum = rate.Tariff, rate.HourlyPrices, rate.Fixed, rate.Minimum
+	terms.Tariff, terms.HourlyPrices, terms.FixedCharge, terms.MinimumCharge = rate.Tariff, rate.HourlyPrices, rate.FixedCharge, rate.MinimumCharge
 	return terms
 }

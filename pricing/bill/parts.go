@@ -22,8 +22,8 @@ type PartBill struct {
 // separately. The credits of solar are settled for all parts together, because a part may
 // have negative prices. An adjustment multiplies the energy prices of earlier parts. The
 // share of a part is the increase of the bill by it.
-func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats []string, err error) {
-	terms, caveats, err := h.partTerms(m, rate, r)
+func (h *Home) composed(m *Meter, rate *Terms) (total *Bill, caveats []string, err error) {
+	terms, caveats, err := h.partTerms(m, rate)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +57,7 @@ func (h *Home) composed(m *Meter, rate *Terms, r *Request) (total *Bill, caveats
 // the lead part. Adjustments have the metering of the lead part. They pay for no exported
 // energy, but they change its credit under net metering. If the home sells to a market, the
 // lead part alone does.
-func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, caveats []string, err error) {
+func (h *Home) partTerms(m *Meter, rate *Terms) (terms []Terms, caveats []string, err error) {
 	lead := pricing.Lead(rate.Parts)
 	unpaid := make([]float64, len(m.Load))
 	for i, part := range rate.Parts {
@@ -66,7 +66,7 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 		if home.Bids = h.Bids && i == lead; home.Bids && home.Market == nil {
 			home.Market = h.Market
 		}
-		found, err := home.setMetering(&t, m, r)
+		found, err := home.setMetering(&t, m)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,12 +80,12 @@ func (h *Home) partTerms(m *Meter, rate *Terms, r *Request) (terms []Terms, cave
 			if t.FeedInRate != 0 {
 				t.ExportPrices = unpaid
 			}
-			t.FeedInRate, t.SettleRate, t.GridFee, t.GridFeePerKW, t.Minimum.Amount = 0, 0, 0, 0, 0
+			t.FeedInRate, t.SurplusRate, t.GridFee, t.GridFeePerKW, t.MinimumCharge.Amount = 0, 0, 0, 0, 0
 		}
 		terms = append(terms, t)
 	}
 	for i, part := range rate.Parts {
-		if part.Role == pricing.RoleAdjustment || i != lead && h.sells(r) { // the market pays for the whole kWh
+		if part.Role == pricing.RoleAdjustment || i != lead && h.sells(rate) { // the market pays for the whole kWh
 			terms[i].Metering, terms[i].ExportPrices = terms[lead].Metering, unpaid
 		}
 		if terms[i].Metering != terms[lead].Metering { // addUp settles by the lead's rules

@@ -45,12 +45,12 @@ func (r *realTime) terms() (t Terms, err error) {
 			return t, fmt.Errorf("%w: realtimepricing[%d] %w", ErrTerms, i, err)
 		}
 	}
-	t.Fixed.Unit, t.Minimum.Unit = r.FixedUnits, r.MinimumUnits
+	t.FixedCharge.Unit, t.MinimumCharge.Unit = r.FixedUnits, r.MinimumUnits
 	for _, of := range []struct {
 		name   string
 		from   any
 		amount *float64
-	}{{"fixedchargefirstmeter", r.Fixed, &t.Fixed.Amount}, {"mincharge", r.Minimum, &t.Minimum.Amount}} {
+	}{{"fixedchargefirstmeter", r.Fixed, &t.FixedCharge.Amount}, {"mincharge", r.Minimum, &t.MinimumCharge.Amount}} {
 		if of.from == nil || of.from == "" {
 			continue
 		}

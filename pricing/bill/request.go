@@ -1,9 +1,7 @@
 package bill
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 )
@@ -58,8 +56,8 @@ func TierRules() []TierRule { return []TierRule{RunningTotal, Prorated} }
 // Rollovers returns all values of Rollover.
 func Rollovers() []Rollover { return []Rollover{None, Dollars, Energy} }
 
-// apply copies the rules into terms.
-func (r *Rules) apply(t *Terms) error {
+// check returns a *pricing.InvalidError for an unusable rule.
+func (r *Rules) check() error {
 	switch {
 	case r.Metering != "" && !slices.Contains(Meterings(), r.Metering):
 		return wrong("metering", "must be one of %v, not %q", Meterings(), r.Metering)
@@ -73,12 +71,6 @@ func (r *Rules) apply(t *Terms) error {
 		return wrong("creditMonths", "must be at least 1, not %d", r.CreditMonths)
 	case r.MinimumUnit != "" && !slices.Contains([]string{"day", "month", "year"}, r.MinimumUnit):
 		return wrong("minimumChargeUnit", "must be day, month or year, not %q", r.MinimumUnit)
-	}
-	t.Tiers, t.Rollover, t.TrueUp, t.CreditMonths = r.Tiers, r.Rollover, time.Month(r.TrueUpMonth), r.CreditMonths
-	t.SettleRate, t.SettleRetail, t.FeedInRate = r.SurplusRate, r.SurplusRetail, r.FeedInRate
-	t.GridFee, t.GridFeePerKW = r.GridFee, r.GridFeePerKW
-	if r.Minimum != nil {
-		t.Minimum = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + cmp.Or(r.MinimumUnit, "month")}
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (t *Terms) plainDue(b *Bill) []float64 {
 
 // settlesAfter reports whether net metering is settled at the end of a month within the
 // bill.
-func (t *Terms) settlesAfter(month pricing.Date) bool { return month.Month == t.TrueUp }
+func (t *Terms) settlesAfter(month pricing.Date) bool { return int(month.Month) == t.TrueUpMonth }
 
 // trueUps settles net metering for each group of months up to a true-up, and for the
 // rest. It returns the amount due each month, and the total paid.
@@ -60,12 +60,12 @@ func (t *Terms) trueUps(b *Bill) (due []float64, paid float64) {
 			paid += amount
 		}
 		switch {
-		case t.TrueUp != 0 && !t.settlesAfter(months[len(months)-1].Start):
+		case t.TrueUpMonth != 0 && !t.settlesAfter(months[len(months)-1].Start):
 			b.OpenCredit = left
-		case t.SettleRetail:
+		case t.SurplusRetail:
 			paid -= left
 		default:
-			paid -= surplus(months) * t.SettleRate
+			paid -= surplus(months) * t.SurplusRate
 		}
 		due, from = append(due, owed...), to
 	}

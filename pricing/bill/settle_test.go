@@ -17,7 +17,7 @@ func threeMonths() bill.Meter {
 func TestCredits_Expire(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
 	for months, want := range map[int]float64{0: 0, 1: 10, 2: 0} {
-		if b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, CreditMonths: months}); !near(b.Total, want) {
+		if b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, Rules: bill.Rules{CreditMonths: months}}); !near(b.Total, want) {
 			t.Errorf("credits of %d months: $%v, want $%v", months, b.Total, want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestCredits_TrueUp(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
 	for month, want := range map[time.Month]float64{0: 0, time.January: 7, time.February: 7, time.March: 0, time.April: 0} {
 		for _, rollover := range []bill.Rollover{bill.Dollars, bill.Energy} {
-			b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, TrueUp: month, SettleRate: 0.03, Rollover: rollover})
+			b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, Rules: bill.Rules{TrueUpMonth: int(month), SurplusRate: 0.03, Rollover: rollover}})
 			if !near(b.Total, want) || b.OpenCredit != 0 || b.OpenKWh != 0 {
 				t.Errorf("true-up after %v, rollover %s: $%v, want $%v: %+v", month, rollover, b.Total, want, b)
 			}

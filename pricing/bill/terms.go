@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 )
@@ -68,40 +67,22 @@ type Terms struct {
 	AnyDate bool
 	// Usage holds the billing day and the baseline allowance.
 	Usage pricing.Usage
-	Tiers TierRule
 
 	// HourlyPrices replace the tariff's energy prices, one price per step of the meter,
 	// $/kWh. The tariff's fixed and minimum charges still apply. Tariff may be nil.
 	HourlyPrices []float64
-	// Fixed replaces the tariff's charge if Tariff is nil. Minimum replaces the tariff's
-	// charge if it has a unit.
-	Fixed, Minimum pricing.Charge
+	// FixedCharge replaces the tariff's charge if Tariff is nil. MinimumCharge replaces the
+	// tariff's charge if it has a unit.
+	FixedCharge, MinimumCharge pricing.Charge
 
+	// Rules are the rules of the settlement. MinimumCharge stands for their minimum charge.
+	Rules
 	// Regime is the home's solar regime. Net metering under it may credit the whole price.
 	Regime pricing.Regime
-	// Metering defaults to NetMetering. The default of Rollover depends on Metering.
-	Metering Metering
-	Rollover Rollover
-	// TrueUp selects the settlement month: credits are settled at its end. 0 selects the
-	// last month of the meter. Credits of later months stay open in the bill.
-	TrueUp time.Month
-	// CreditMonths is the number of months after which credits in dollars expire. 0 means
-	// that credits never expire before the settlement.
-	CreditMonths int
 	// ExportPrices are paid under NetBilling and FeedIn, one price per step of the meter,
 	// $/kWh. If nil, the tariff's sell rates by period and tier apply.
 	ExportPrices []float64
-	// FeedInRate, if not 0, is paid for every kWh generated under FeedIn, $/kWh.
-	FeedInRate float64
-	// SettleRetail pays all credits in dollars that remain at the settlement. Otherwise
-	// those credits expire. SettleRate, $/kWh, then pays the surplus of generated over
-	// used kWh since the last settlement (net surplus compensation).
-	SettleRetail bool
-	SettleRate   float64
-	// GridFee and GridFeePerKW are due each month from a home with solar, $. GridFee is
-	// per home, GridFeePerKW per kW of SolarKW.
-	GridFee, GridFeePerKW float64
-	SolarKW               float64
+	SolarKW      float64 // for GridFeePerKW
 }
 
 // ErrTerms is wrapped by every error about Terms.
@@ -122,6 +103,9 @@ func (t *Terms) usualRollover() Rollover {
 }
 
 func (t *Terms) check(steps int) error {
+	if err := t.Rules.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrTerms, err)
+	}
 	switch {
 	case t.Tariff == nil && t.HourlyPrices == nil:
 		return fmt.Errorf("%w: neither a tariff nor prices by the hour", ErrTerms)
@@ -129,17 +113,11 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: %d prices for %d steps", ErrTerms, len(t.HourlyPrices), steps)
 	case t.ExportPrices != nil && len(t.ExportPrices) != steps:
 		return fmt.Errorf("%w: %d export prices for %d steps", ErrTerms, len(t.ExportPrices), steps)
-	case t.Metering != NetMetering && t.Metering != NetBilling && t.Metering != FeedIn:
-		return fmt.Errorf("%w: metering %q is not known", ErrTerms, t.Metering)
 	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
 		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
 		return fmt.Errorf("%w: %w", ErrTerms, wrong("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering))
-	case t.TrueUp < 0 || t.TrueUp > time.December:
-		return fmt.Errorf("%w: true-up in month %d", ErrTerms, t.TrueUp)
-	case t.CreditMonths < 0 || t.CreditMonths > 0 && t.Rollover != Dollars:
+	case t.CreditMonths > 0 && t.Rollover != Dollars:
 		return fmt.Errorf("%w: %w", ErrTerms, wrong("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths))
-	case t.Tiers != RunningTotal && t.Tiers != Prorated:
-		return fmt.Errorf("%w: tier rule %q is not known", ErrTerms, t.Tiers)
 	}
 	return nil
 }
@@ -158,15 +136,15 @@ func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 	if t.adjust != nil {
 		day.Tax = (1+day.Tax)*t.adjust(d) - 1
 	}
-	if t.Minimum.Unit != "" {
-		day.Info.MinimumCharge = t.Minimum
+	if t.MinimumCharge.Unit != "" {
+		day.Info.MinimumCharge = t.MinimumCharge
 	}
 	return day, err
 }
 
 func (t *Terms) tariffOn(d pricing.Date) (pricing.Day, error) {
 	if t.Tariff == nil {
-		return pricing.Day{Info: pricing.TariffInfo{FixedCharge: t.Fixed, MinimumCharge: t.Minimum}}, nil
+		return pricing.Day{Info: pricing.TariffInfo{FixedCharge: t.FixedCharge, MinimumCharge: t.MinimumCharge}}, nil
 	}
 	if t.AnyDate {
 		return t.Tariff.AnyDay(d), nil

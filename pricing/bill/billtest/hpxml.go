@@ -3,12 +3,13 @@
 package billtest
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 // Case is a published bill, in US dollars, with its inputs.
@@ -79,12 +80,7 @@ func read(t testing.TB, path ...string) []byte {
 // readColumns reads the hourly series by their headings.
 func readColumns(t testing.TB, path string) map[string][]float64 {
 	t.Helper()
-	f, err := os.Open(path) //nolint:gosec // the published data
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	rows, err := csv.NewReader(f).ReadAll()
+	rows, err := pack.Table(path)
 	if err != nil {
 		t.Fatal(err)
 	}

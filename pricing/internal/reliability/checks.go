@@ -1,12 +1,11 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 	_ "time/tzdata" // the same zones on every machine
@@ -14,6 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/regime"
 	"github.com/gridhook/gridhook/pricing/solar"
@@ -23,28 +23,21 @@ import (
 func near(price, truth float64) bool { return math.Abs(price-truth) <= 0.1*math.Abs(truth) }
 
 func column(dir, name, heading string) ([]float64, error) {
-	text, err := os.Open(filepath.Join(dir, name)) //nolint:gosec // the directory is the operator's own
+	rows, err := pack.Table(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	defer text.Close() //nolint:errcheck // it was only read
-	rows, err := csv.NewReader(text).ReadAll()
-	if err != nil {
-		return nil, err
+	i := slices.Index(rows[0], heading)
+	if i < 0 {
+		return nil, fmt.Errorf("%s: no column %s", name, heading)
 	}
-	for i, h := range rows[0] {
-		if h != heading {
-			continue
+	values := make([]float64, len(rows)-1)
+	for j, row := range rows[1:] {
+		if values[j], err = strconv.ParseFloat(row[i], 64); err != nil {
+			return nil, err
 		}
-		values := make([]float64, len(rows)-1)
-		for j, row := range rows[1:] {
-			if values[j], err = strconv.ParseFloat(row[i], 64); err != nil {
-				return nil, err
-			}
-		}
-		return values, nil
 	}
-	return nil, fmt.Errorf("%s: no column %s", name, heading)
+	return values, nil
 }
 
 // markets forecasts two hourly series: the PJM hub of 2018 and a year of retail prices.

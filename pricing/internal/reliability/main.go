@@ -10,19 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 func main() {
-	root := os.Getenv("GRIDHOOK_TESTDATA")
-	if root == "" {
-		fmt.Fprintln(os.Stderr, "reliability: set GRIDHOOK_TESTDATA to the directory that has data")
-		os.Exit(1)
-	}
-	if err := run(filepath.Join(root, "data"), os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "reliability:", err)
-		os.Exit(1)
-	}
+	pack.Main(func(data string) error { return run(data, os.Stdout) })
 }
 
 // checks are the comparisons by name.

@@ -1,4 +1,5 @@
-// Package pack writes the files that package embedded decodes. Only generators use it.
+// Package pack writes the files that package embedded decodes, and reads tables. Only
+// generators and checks use it.
 package pack
 
 import (
@@ -12,15 +13,15 @@ import (
 	"path/filepath"
 )
 
-// Main runs a generator with the directory data of GRIDHOOK_TESTDATA. It exits with 1 on an
-// error.
+// Main runs a generator or a check with the directory data of GRIDHOOK_TESTDATA. It exits
+// with 1 on an error, which begins with the name of the program.
 func Main(run func(data string) error) {
 	err := errors.New("set GRIDHOOK_TESTDATA to the directory that has data")
 	if dir := os.Getenv("GRIDHOOK_TESTDATA"); dir != "" {
 		err = run(filepath.Join(dir, "data"))
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
 		os.Exit(1)
 	}
 }

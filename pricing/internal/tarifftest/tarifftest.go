@@ -5,6 +5,7 @@ package tarifftest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -39,10 +40,7 @@ func (d Doc) Parse(t testing.TB) *pricing.Tariff {
 
 // With returns a copy of d with one field replaced.
 func (d Doc) With(key string, value any) Doc {
-	c := Doc{}
-	for k, v := range d {
-		c[k] = v
-	}
+	c := maps.Clone(d)
 	c[key] = value
 	return c
 }

@@ -55,11 +55,7 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 		return Data{}, err
 	}
 	if r.Request.Body != nil {
-		token, err := readToken(r, "id_token")
-		if err != nil {
-			return Data{}, err
-		}
-		return Data{Next: []Request{ercotPage(q, token)}}, nil
+		return readToken(r, "id_token", q.ercotPage)
 	}
 	rows, next, err := ercotRowsOf(r)
 	if err != nil {
@@ -87,7 +83,7 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 func ercotKey(q *Query) string { return q.Secret[strings.LastIndex(q.Secret, ":")+1:] }
 
 // ercotPage asks for the first page.
-func ercotPage(q *Query, token string) Request {
+func (q *Query) ercotPage(token string) Request {
 	report := byMarket(q, "/np4-190-cd/dam_stlmnt_pnt_prices", "/np6-905-cd/spp_node_zone_hub")
 	header := bearer(token)
 	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))

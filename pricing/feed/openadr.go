@@ -69,11 +69,7 @@ func (q *Query) openadrPrograms(token string) Request {
 
 func readOpenADR(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
-		token, err := readToken(r, "access_token")
-		if err != nil {
-			return Data{}, err
-		}
-		return Data{Next: []Request{q.openadrPrograms(token)}}, nil
+		return readToken(r, "access_token", q.openadrPrograms)
 	}
 	next := r.Request.advance("skip", openadrRows)
 	if id := r.Request.argument("programID"); id != "" {

@@ -70,16 +70,16 @@ func tokenRequest(address string, form url.Values) Request {
 	}
 }
 
-// readToken reads the named token of a response to a token request. The error does not
-// show the response.
-func readToken(r *Response, name string) (string, error) {
+// readToken reads the named token of a response to a token request, and returns the request
+// that uses the token. The error does not show the response.
+func readToken(r *Response, name string, next func(token string) Request) (Data, error) {
 	var fields map[string]any
 	err := decode(r.Body, &fields)
 	token, _ := fields[name].(string)
 	if err != nil || token == "" {
-		return "", refuse("has no %s", name)
+		return Data{}, refuse("has no %s", name)
 	}
-	return token, nil
+	return Data{Next: []Request{next(token)}}, nil
 }
 
 // maxUnzipped limits the content of a zip file.

@@ -232,19 +232,25 @@ func (r *reader) parseTime(g group, column, s string) (time.Time, error) {
 // parseLocal returns the instant of a local time. The key identifies the time, so that the
 // second of two equal local times is the later one.
 func (r *reader) parseLocal(key localTime, clock time.Time) (time.Time, error) {
-	named := func(t time.Time) bool { return t.Hour() == clock.Hour() && t.Day() == clock.Day() }
 	t := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, r.options.Location)
-	if !named(t) {
+	if t.Hour() != clock.Hour() || t.Day() != clock.Day() {
 		return t, fmt.Errorf("%s does not exist in %v: the clocks go forward", clock.Format(time.DateTime), r.options.Location)
 	}
-	if before := t.Add(-time.Hour); named(before) {
-		t = before
-	}
-	if again := t.Add(time.Hour); r.local[key] && named(again) {
-		t = again
-	}
+	t = occurrence(t, r.local[key])
 	r.local[key] = true
 	return t.UTC(), nil
+}
+
+// occurrence returns the first or the second instant with the local time of t. Most local
+// times have only one.
+func occurrence(t time.Time, second bool) time.Time {
+	if before := t.Add(-time.Hour); before.Hour() == t.Hour() {
+		t = before
+	}
+	if again := t.Add(time.Hour); second && again.Hour() == t.Hour() {
+		t = again
+	}
+	return t
 }
 
 // ercot combines ERCOT's local date and hour. The flag marks the second of two hours with
@@ -274,12 +280,5 @@ func (r *reader) ercot(w row) (time.Time, error) {
 	}
 	second := strings.EqualFold(w.fields["dstflag"], "Y") || strings.EqualFold(w.fields["dstflag"], "true")
 	t := time.Date(day.Year(), day.Month(), day.Day(), hour-1, (interval-1)*15, 0, 0, r.options.Location)
-	if again := t.Add(time.Hour); again.Hour() == t.Hour() {
-		if second {
-			t = again
-		}
-	} else if before := t.Add(-time.Hour); before.Hour() == t.Hour() && !second {
-		t = before
-	}
-	return t.UTC(), nil
+	return occurrence(t, second).UTC(), nil
 }

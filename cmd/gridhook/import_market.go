@@ -87,7 +87,7 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 		return err
 	}
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
-	all, bad, err := market.Read(data, market.ReadOptions{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
+	all, bad, err := market.Read(data, market.Options{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
 	for _, wrong := range bad {
 		e := wrongLine(wrong.Line, wrong.Field, wrong.Reason)
 		e.Resource = string(storage.KindMarketSeries)

@@ -158,7 +158,7 @@ type columns struct {
 	unit        string      // $/MWh by default
 	kind        market.Kind // empty if the rows have the queried market
 	step        time.Duration
-	local, ends bool // see market.ReadOptions
+	local, ends bool // see market.Options
 }
 
 // read reads the rows of the queried node. A row with an error refuses the response.
@@ -183,7 +183,7 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 		}
 		rows = known
 	}
-	series, bad, err := market.ReadRows(rows, market.ReadOptions{
+	series, bad, err := market.ReadRows(rows, market.Options{
 		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,
 	})
 	if len(bad) > 0 {

@@ -18,7 +18,7 @@ type group struct {
 
 // reader collects the points of a file.
 type reader struct {
-	options ReadOptions
+	options Options
 	groups  map[group][]Point
 	order   []group
 	local   map[localTime]bool // local times so far

@@ -8,27 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 )
-
-// ReadOptions supply the values that a file lacks.
-type ReadOptions struct {
-	// Node and Kind are the defaults of prices without a node or a market.
-	Node string
-	Kind Kind
-	// Location is the time zone of local times without an offset, as in ERCOT's files. It
-	// is also the time zone of the prices' daily and weekly pattern. nil means UTC.
-	Location *time.Location
-	// Local means that times without an offset are in Location, except in columns with utc
-	// or gmt in their names. The second of two equal
-	// local times is the later instant if the clocks go back. Without Local, times without
-	// an offset are UTC.
-	Local bool
-	// Ending means that times are the ends of intervals of length Step.
-	Ending bool
-	// Step is the length of the prices' intervals; 0 if unknown.
-	Step time.Duration
-}
 
 // LineError is a problem with one line of a file.
 type LineError struct {
@@ -55,7 +35,7 @@ var ErrFile = errors.New("market: no file of market prices")
 // lines. The result has a series for each node and market in the order of the file. The
 // error wraps ErrFile if no line can be read. It wraps ErrSeries if the prices do not
 // form a series.
-func Read(data []byte, o ReadOptions) ([]*Series, []LineError, error) {
+func Read(data []byte, o Options) ([]*Series, []LineError, error) {
 	rows, bad, err := split(data)
 	if err != nil {
 		return nil, bad, err
@@ -76,7 +56,7 @@ func Rows(data []byte) ([]map[string]string, []LineError, error) {
 
 // ReadRows reads rows as Read reads a file. The line of an error is the number of its row,
 // from 1.
-func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, error) {
+func ReadRows(rows []map[string]string, o Options) ([]*Series, []LineError, error) {
 	all := make([]row, len(rows))
 	for i, fields := range rows {
 		all[i] = row{line: i + 1, fields: fields}
@@ -85,7 +65,7 @@ func ReadRows(rows []map[string]string, o ReadOptions) ([]*Series, []LineError, 
 }
 
 // read reads rows, and adds to the lines with errors.
-func read(rows []row, bad []LineError, o ReadOptions) ([]*Series, []LineError, error) {
+func read(rows []row, bad []LineError, o Options) ([]*Series, []LineError, error) {
 	r := reader{options: o, groups: map[group][]Point{}, local: map[localTime]bool{}}
 	for _, row := range rows {
 		if field, err := r.take(row); err != nil {

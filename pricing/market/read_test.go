@@ -48,7 +48,7 @@ func TestRead_Operators(t *testing.T) {
 			"X", market.RealTime, "2026-07-01T00:00:00Z", 0.03, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := market.ReadOptions{Node: "default", Kind: market.DayAhead, Location: chicago}
+			o := market.Options{Node: "default", Kind: market.DayAhead, Location: chicago}
 			all, bad, err := market.Read([]byte(tt.file), o)
 			if err != nil || len(bad) > 0 || len(all) != 1 {
 				t.Fatalf("%d series, %v, %v", len(all), bad, err)
@@ -80,7 +80,7 @@ func TestRead_ERCOTClockChanges(t *testing.T) {
 		for i, hour := range day.hours {
 			file += fmt.Sprintf("%s,%s,LZ,%d,%c\n", day.date, hour, i+1, day.flags[i])
 		}
-		all, bad, err := market.Read([]byte(file), market.ReadOptions{Location: chicago})
+		all, bad, err := market.Read([]byte(file), market.Options{Location: chicago})
 		if err != nil || len(bad) > 0 {
 			t.Fatal(bad, err)
 		}
@@ -106,7 +106,7 @@ func TestReadRows_ERCOTAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []map[string]string{row("01:00", "1", "false"), row("02:00", "2", "false"), row("02:00", "3", "true"), row("03:00", "4", "false")}
-	all, bad, err := market.ReadRows(rows, market.ReadOptions{Location: chicago})
+	all, bad, err := market.ReadRows(rows, market.Options{Location: chicago})
 	if err != nil || len(bad) > 0 {
 		t.Fatal(bad, err)
 	}
@@ -117,7 +117,7 @@ func TestReadRows_ERCOTAPI(t *testing.T) {
 		}
 	}
 	rows[1]["hourending"] = "25:00"
-	if _, bad, _ := market.ReadRows(rows, market.ReadOptions{Location: chicago}); len(bad) != 1 || bad[0].Line != 2 {
+	if _, bad, _ := market.ReadRows(rows, market.Options{Location: chicago}); len(bad) != 1 || bad[0].Line != 2 {
 		t.Error(bad)
 	}
 }
@@ -127,16 +127,16 @@ func TestReadRows_Times(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := market.ReadOptions{Location: newYork, Local: true, Step: time.Hour}
+	local := market.Options{Location: newYork, Local: true, Step: time.Hour}
 	ending := local
 	ending.Ending = true
 	for _, tt := range []struct {
 		name   string
-		o      market.ReadOptions
+		o      market.Options
 		starts []string
 		want   []string
 	}{
-		{"UTC", market.ReadOptions{Location: newYork, Step: time.Hour}, []string{"2026-07-01 00:00"}, []string{"2026-07-01T00:00:00Z"}},
+		{"UTC", market.Options{Location: newYork, Step: time.Hour}, []string{"2026-07-01 00:00"}, []string{"2026-07-01T00:00:00Z"}},
 		{"local", local, []string{"07/01/2026 00:00", "2026-07-01T01:00:00-05:00", "1782885600", "1782889200000"},
 			[]string{"2026-07-01T04:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T07:00:00Z"}},
 		{"25 hours", local, []string{"11/01/2026 00:00", "11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"},
@@ -183,7 +183,7 @@ func TestReadRows_RepeatedHourByMarket(t *testing.T) {
 			rows = append(rows, map[string]string{"start": start, "node": "A", "market": kind, "priceusdkwh": "1"})
 		}
 	}
-	all, bad, err := market.ReadRows(rows, market.ReadOptions{Location: newYork, Local: true, Step: time.Hour})
+	all, bad, err := market.ReadRows(rows, market.Options{Location: newYork, Local: true, Step: time.Hour})
 	if err != nil || len(bad) > 0 || len(all) != 2 {
 		t.Fatalf("%d series, %v, %v", len(all), bad, err)
 	}
@@ -197,7 +197,7 @@ func TestReadRows_RepeatedHourByMarket(t *testing.T) {
 func TestRead_ValidLines(t *testing.T) {
 	file := "start,node,price,unit\n2026-07-01T00:00:00Z,A,30,$/MWh\nnonsense,A,30,$/MWh\n2026-07-01T01:00:00Z,A,cheap,$/MWh\n" +
 		"2026-07-01T01:00:00Z,A,30\n2026-07-01T01:00:00Z,A,30,EUR\n2026-07-01T02:00:00Z,B,30,\n2026-07-01T03:00:00Z,B,30,$/kWh\n"
-	all, bad, err := market.Read([]byte(file), market.ReadOptions{})
+	all, bad, err := market.Read([]byte(file), market.Options{})
 	if err != nil || len(all) != 2 || all[0].Node != "A" || all[1].Node != "B" {
 		t.Fatalf("%d series, %v", len(all), err)
 	}
@@ -228,7 +228,7 @@ func TestRead_Invalid(t *testing.T) {
 		"not an array": {"{]\n", market.ErrFile, "line 1: line: not a JSON object"},
 		"not a series": {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
 	} {
-		_, bad, err := market.Read([]byte(tt.file), market.ReadOptions{})
+		_, bad, err := market.Read([]byte(tt.file), market.Options{})
 		if !errors.Is(err, tt.want) || tt.line != "" && (len(bad) != 1 || !strings.HasPrefix(text(bad[0]), tt.line)) {
 			t.Errorf("%s: got %v, %v", name, bad, err)
 		}
@@ -240,7 +240,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("DeliveryDate,HourEnding,SettlementPoint,SettlementPointPrice,DSTFlag\n11/01/2026,02:00,LZ,21,Y\n"))
 	f.Add([]byte(`{"start":"2026-07-01T00:00:00Z","price":1e999,"unit":"mwh"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, _, err := market.Read(data, market.ReadOptions{Location: time.UTC})
+		all, _, err := market.Read(data, market.Options{Location: time.UTC})
 		if err != nil && !errors.Is(err, market.ErrFile) && !errors.Is(err, market.ErrSeries) {
 			t.Fatalf("got %v", err)
 		}

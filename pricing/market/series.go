@@ -58,15 +58,23 @@ func (s *Series) Typical() *Series {
 	return &t
 }
 
-// Options are the inputs of New besides the points.
+// Options are the inputs of New besides the points, and the values that a file lacks.
 type Options struct {
+	// Node and Kind are, in a file, the defaults of prices without a node or a market.
 	Node string
 	Kind Kind
-	// Location is the time zone of the prices' daily and weekly pattern; nil means UTC.
+	// Location is the time zone of the prices' daily and weekly pattern; nil means UTC. In a
+	// file it is also the time zone of local times without an offset, as in ERCOT's files.
 	Location *time.Location
 	// Step is the length of the points' intervals: 5, 15, 30 or 60 minutes. 0 means the
 	// shortest distance between two points.
 	Step time.Duration
+	// Local means that times in a file without an offset are in Location, except in columns
+	// with utc or gmt in their names. The second of two equal local times is the later
+	// instant if the clocks go back. Without Local, times without an offset are UTC.
+	Local bool
+	// Ending means that times in a file are the ends of intervals of length Step.
+	Ending bool
 }
 
 // ErrSeries is wrapped by every error about a series.

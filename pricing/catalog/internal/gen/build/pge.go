@@ -107,16 +107,17 @@ func (c *component) version() Plan {
 			ID: "pge-" + strings.ToLower(c.Tariff), Name: c.Tariff, Utility: "Pacific Gas & Electric Co", EIAID: 14328, State: "CA", Timezone: "America/Los_Angeles",
 			Source: fmt.Sprintf("PG&E Schedule %s, advice letter %s, %s", c.Tariff, c.Advice, c.Source),
 		},
-		Holidays:      []string{"New Year's Day", "Presidents' Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"},
-		EffectiveFrom: c.Effective, SourceDate: c.Effective, ExportRules: "Net Billing Hourly", ExportValues: "PG&E NBT26",
+		EffectiveFrom: c.Effective, SourceDate: c.Effective, ExportRules: "Net Billing Hourly",
 	}
+	p.ExportValues = "PG&E NBT26"
+	p.Holidays = []string{"New Year's Day", "Presidents' Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}
 	if daily, _ := c.Fixed["tier_3"].(float64); daily != 0 {
 		p.FixedCharge = pricing.Charge{Amount: daily, Unit: "$/day"}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Adders)) {
 		name := strings.ReplaceAll(key, "_", " ")
 		if rate := c.Adders[key]; rate != 0 {
-			p.Riders = append(p.Riders, pricing.Rider{Name: name, Rate: rate, Uncredited: unbypassable[name]})
+			p.Riders = append(p.Riders, urdbRider{Name: name, Rate: rate, Credited: !unbypassable[name]})
 		}
 	}
 	for _, season := range []string{"winter", "summer"} {

@@ -17,25 +17,8 @@ type Plan struct {
 	FixedCharge   pricing.Charge
 	Periods       []Period
 	Seasons       []Season // each month is in exactly one season
-
-	// Holidays are the US federal holidays with weekend prices, by name.
-	Holidays []string
-	// Observed is "monday" if a holiday on a Saturday is not moved to Friday.
-	Observed string
-	// ExportRules and ExportValues are the plan's dgrules and exportvalues for
-	// urdb.Parse.
-	ExportRules  string
-	ExportValues string
-	Riders       []pricing.Rider
-	// NonBypassable is the part of every rate that net metering does not credit, $/kWh.
-	NonBypassable float64
-	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
-	// to it.
-	Baseline []float64
-
-	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
-	// confidence.
-	Confidence []float64
+	ExportRules   string   // the plan's dgrules for urdb.Parse
+	extras
 
 	// Earlier are the earlier versions, oldest first.
 	Earlier []Plan

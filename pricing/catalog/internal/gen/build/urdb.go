@@ -24,16 +24,28 @@ type urdbRate struct {
 	EnergyWeekdaySchedule [12][]int    `json:"energyweekdayschedule"`
 	EnergyWeekendSchedule [12][]int    `json:"energyweekendschedule"`
 
-	Holidays      []string    `json:"holidays,omitempty"`
-	Observed      string      `json:"holidaysobserved,omitempty"`
-	ExportValues  string      `json:"exportvalues,omitempty"`
-	Riders        []urdbRider `json:"riders,omitempty"`
-	NonBypassable float64     `json:"nonbypassable,omitempty"`
-	Baseline      []float64   `json:"baseline,omitempty"`
-	Confidence    []float64   `json:"confidence,omitempty"`
-	Caveat        string      `json:"caveat,omitempty"`
-	SourceDate    string      `json:"sourcedate,omitempty"`
-	Newer         string      `json:"newer,omitempty"`
+	extras
+	Caveat     string `json:"caveat,omitempty"`
+	SourceDate string `json:"sourcedate,omitempty"`
+	Newer      string `json:"newer,omitempty"`
+}
+
+// extras are additional fields of urdb.Parse that a plan has in the same form.
+type extras struct {
+	// Holidays are the US federal holidays with weekend prices, by name. Observed is
+	// "monday" if a holiday on a Saturday is not moved to Friday.
+	Holidays     []string    `json:"holidays,omitempty"`
+	Observed     string      `json:"holidaysobserved,omitempty"`
+	ExportValues string      `json:"exportvalues,omitempty"`
+	Riders       []urdbRider `json:"riders,omitempty"`
+	// NonBypassable is the part of every rate that net metering does not credit, $/kWh.
+	NonBypassable float64 `json:"nonbypassable,omitempty"`
+	// Baseline is the allowance by month, kWh a day. A period's BaselineCredit applies up
+	// to it.
+	Baseline []float64 `json:"baseline,omitempty"`
+	// Confidence is the confidence in the rates by month, 0 to 1; nil means full
+	// confidence.
+	Confidence []float64 `json:"confidence,omitempty"`
 }
 
 type urdbTier struct {
@@ -76,18 +88,10 @@ func (p Plan) urdb() urdbRate {
 		DGRules:               p.ExportRules,
 		FixedChargeFirstMeter: p.FixedCharge.Amount,
 		FixedChargeUnits:      p.FixedCharge.Unit,
-		Holidays:              p.Holidays,
-		Observed:              p.Observed,
-		ExportValues:          p.ExportValues,
-		NonBypassable:         p.NonBypassable,
-		Baseline:              p.Baseline,
-		Confidence:            p.Confidence,
+		extras:                p.extras,
 		Caveat:                p.Caveat,
 		SourceDate:            p.SourceDate,
 		Newer:                 p.Newer,
-	}
-	for _, r := range p.Riders {
-		rate.Riders = append(rate.Riders, urdbRider{Name: r.Name, Rate: r.Rate, Credited: !r.Uncredited})
 	}
 	index := map[string]int{}
 	for i, period := range p.Periods {

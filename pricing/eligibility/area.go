@@ -35,10 +35,9 @@ type Area struct {
 	Utilities []Utility // the main one first
 	Market    string    // RTO or ISO, such as "PJM"; empty if there is none
 
-	marketPrograms []string
-	basis          facts.Basis
-	zipcodes       int // number of zipcodes of a prefix; 0 for a zipcode
-	overridden     bool
+	basis      facts.Basis
+	zipcodes   int // number of zipcodes of a prefix; 0 for a zipcode
+	overridden bool
 }
 
 // MainUtility returns the EIA number of the utility that serves most of the area's
@@ -97,8 +96,7 @@ func placeOf(z *facts.Zip) Place {
 // areaOf returns all facts of one zipcode or of a prefix.
 func areaOf(code string, z *facts.Zip) Area {
 	f := known()
-	market := f.Markets[z.Market]
-	a := Area{Code: code, Place: placeOf(z), Market: market.Name, marketPrograms: market.Programs, basis: z.Basis, zipcodes: z.Zipcodes}
+	a := Area{Code: code, Place: placeOf(z), Market: f.Markets[z.Market].Name, basis: z.Basis, zipcodes: z.Zipcodes}
 	for i, u := range f.Territories[z.Territory] {
 		utility := f.Utilities[u]
 		utility.Share = f.Shares[z.Territory][i]

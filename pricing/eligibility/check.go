@@ -112,7 +112,7 @@ func (a *Area) Programs() []string {
 			add(u.Name + " residential demand response")
 		}
 	}
-	for _, name := range a.marketPrograms {
+	for _, name := range marketPrograms(a.Market) {
 		add(name)
 	}
 	return names

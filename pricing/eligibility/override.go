@@ -52,8 +52,7 @@ func specific[T any](find func(area string) (T, bool), areas ...string) (found T
 // time zone) before.
 func (c *Checker) override(a *Area) {
 	if t, ok := specific(c.overrides().Territory, a.Code, a.Code[:prefixDigits]); ok {
-		a.Market, a.marketPrograms = t.Market, marketPrograms(t.Market)
-		a.Utilities, a.overridden = nil, true
+		a.Market, a.Utilities, a.overridden = t.Market, nil, true
 		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 		for _, id := range t.Utilities {
 			u, found := c.utility(id)

@@ -85,7 +85,7 @@ func mayTrigger(c *rest.Caller) bool {
 // gave.
 func shownHeaders(e *storage.WebhookEndpoint, signed map[string]string, sign bool) map[string]string {
 	shown := map[string]string{"Content-Type": "application/json", "User-Agent": events.UserAgent}
-	for name, value := range maskedHeaders(e) {
+	for name, value := range wire.MaskedHeaders(e) {
 		shown[name] = value
 	}
 	if e.Authentication != nil {

@@ -13,28 +13,6 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func authenticationOf(e *storage.WebhookEndpoint) *wire.Authentication {
-	a := e.Authentication
-	if a == nil {
-		return nil
-	}
-	out := &wire.Authentication{Type: a.Type, TokenURL: storage.MaskURL(a.TokenURL), ClientID: a.ClientID, Scopes: a.Scopes, Audience: a.Audience}
-	*out.Secret() = storage.Masked
-	return out
-}
-
-func clientCertificateOf(e *storage.WebhookEndpoint) *wire.ClientCertificate {
-	c := e.ClientCertificate
-	if c == nil {
-		return nil
-	}
-	out := &wire.ClientCertificate{Certificate: c.Certificate, PrivateKey: storage.Masked}
-	if leaf, err := c.Leaf(); err == nil {
-		out.ExpiresAt = storage.Time{Time: leaf.NotAfter}
-	}
-	return out
-}
-
 // secretField returns the field path of the authentication's secret.
 func secretField(a *wire.Authentication) string {
 	if a.Type == storage.AuthenticationOAuth2 {

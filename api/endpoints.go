@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -14,23 +13,6 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
-
-func settingsOf(e *storage.WebhookEndpoint) wire.EndpointSettings {
-	s := wire.EndpointSettings{
-		EndpointSettings: e.EndpointSettings, Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
-	}
-	s.URL, s.Headers, s.BatchSize = storage.MaskURL(e.URL), maskedHeaders(e), max(1, e.BatchSize)
-	s.Format, s.Compression = cmp.Or(e.Format, storage.FormatSignal), cmp.Or(e.Compression, storage.CompressionNone)
-	s.HTTPVersion = cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto)
-	s.HomeIDs, s.RatePlanIDs = append([]string{}, e.HomeIDs...), append([]string{}, e.RatePlanIDs...) // older records have none
-	return s
-}
-
-// newSettings returns the default settings of an endpoint.
-func newSettings() wire.EndpointSettings {
-	e := storage.NewWebhookEndpoint("")
-	return settingsOf(&e)
-}
 
 // configure applies the settings to an endpoint and checks the whole endpoint. The check
 // includes the operator's policy on destinations. configure also seals the endpoint's
@@ -74,17 +56,6 @@ func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoi
 	return nil
 }
 
-// maskedHeaders returns the names of an endpoint's headers, each with a masked value.
-func maskedHeaders(e *storage.WebhookEndpoint) map[string]string {
-	shown := make(map[string]string, len(e.Headers)+len(e.SealedHeaders))
-	for _, headers := range []map[string]string{e.Headers, e.SealedHeaders} {
-		for name := range headers {
-			shown[name] = storage.Masked
-		}
-	}
-	return shown
-}
-
 // unmask replaces masked values in an endpoint's URL and headers with the stored values.
 // had is the endpoint before the change, with its values opened. Stored values stay with
 // their host. Otherwise, a caller who may change the endpoint could redirect the values
@@ -118,7 +89,7 @@ func checkHeaderCase(headers map[string]string, p *rest.FieldErrors) {
 }
 
 func (s *server) showEndpoint(e *storage.WebhookEndpoint) (wire.Endpoint, error) {
-	shown := wire.Endpoint{ID: e.ID, EndpointSettings: settingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
+	shown := wire.Endpoint{ID: e.ID, EndpointSettings: wire.SettingsOf(e), Disabled: e.Disabled, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
 	}
@@ -145,12 +116,12 @@ type createEndpointInput struct {
 }
 
 func (in *createEndpointInput) setDefaults() {
-	in.EndpointSettings = newSettings()
+	in.EndpointSettings = wire.NewEndpointSettings()
 	in.Signature = storage.SignatureHMAC
 }
 
 func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
-	checkSecretChoice(&in.SecretChoice, &c.Wrong)
+	in.SecretChoice.Check(&c.Wrong)
 	e := storage.NewWebhookEndpoint(c.Org)
 	e.ID = storage.NewID("ep_", c.Now)
 	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
@@ -195,7 +166,7 @@ type updateEndpointInput struct{ wire.EndpointSettings }
 
 func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
 	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
-		before, settings := *e, settingsOf(e)
+		before, settings := *e, wire.SettingsOf(e)
 		wrong, _ := s.decode(c.Body, &settings, "body")
 		p.Add(wrong)
 		if err := s.configure(&settings, e, &before, p); err != nil {
@@ -225,7 +196,7 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 	var secret string
 	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
 		choice := wire.SecretChoice{Secret: in.Secret, Signature: valueOr(in.Signature, signatureOf(e))}
-		checkSecretChoice(&choice, p)
+		choice.Check(p)
 		secret = s.newSecret(e, choice, c.Now)
 		return nil
 	})

@@ -25,7 +25,6 @@ func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) 
 func (s *server) importBody(ctx context.Context, body []byte, now time.Time) (wire.Imported, error) {
 	return importer.Import(ctx, importer.Deps{
 		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
-		Place: place, ChooseTariff: chooseTariff, SetEvents: s.setEvents,
-		NewSettings: newSettings, Configure: s.configure, ConfigureSource: s.setSource, CheckSecret: checkSecret, NewSecret: s.newSecret,
+		Place: place, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
 	}, body, now)
 }

@@ -19,7 +19,7 @@ func showPlan(r *storage.RatePlan) wire.Plan {
 func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPlanInput) (wire.Plan, error) {
 	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff, Parts: in.Parts}
 	plan.OrganizationID = in.Owner()
-	chooseTariff(&in.CatalogChoice, &plan, &c.Wrong)
+	in.Choose(&plan, &c.Wrong)
 	err := c.Wrong.AddError(s.Store.View(func(v storage.View) error { return storage.CheckComposed(v, &plan) }))
 	if err == nil {
 		err = c.Wrong.With(plan.Validate())

@@ -47,7 +47,7 @@ func (s *server) deleteOrganization(ctx context.Context, c *rest.Call, in *wire.
 
 func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.ExportInput) (page wire.Page[json.RawMessage], err error) {
 	err = s.Store.View(func(v storage.View) error {
-		lines, next, err := importer.Export(v, c.ID, in.After, in.Limit, settingsOf)
+		lines, next, err := importer.Export(v, c.ID, in.After, in.Limit)
 		if page.Data = lines; next != "" {
 			page.Next = &next
 		}

@@ -22,7 +22,8 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e.ID = l.ID
 	c.owner(&l.lineHead)
 	c.p.Check(!strings.HasPrefix(l.ID, storage.SubscriptionPrefix), "id", "must not begin with %s, as the callbacks of OpenADR subscriptions do", storage.SubscriptionPrefix)
-	c.CheckSecret(l.Secret, &c.p)
+	choice := wire.SecretChoice{Secret: l.Secret, Signature: storage.SignatureHMAC}
+	choice.Check(&c.p)
 	before := c.endpointBefore(e.Ref())
 	if before.ID != "" {
 		over := webhookEndpointLine{EndpointSettings: wire.EndpointSettings{EndpointSettings: before.EndpointSettings}}
@@ -34,7 +35,7 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 		if e.Secrets = before.Secrets; !e.Enabled {
 			e.Disabled = before.Disabled
 		}
-		err = c.setSecret(&e, l.Secret, c.l)
+		err = c.setSecret(&e, choice, c.l)
 		c.endpoints[e.Ref()] = &e
 	}
 	c.failed(err)
@@ -55,18 +56,18 @@ func (c *check) endpointBefore(ref storage.Ref) (e storage.WebhookEndpoint) {
 
 // setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no
 // secret or the current secret. Importing the same line again therefore changes nothing.
-func (im *importer) setSecret(e *storage.WebhookEndpoint, secret string, l *pending) error {
+func (im *importer) setSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, l *pending) error {
 	if len(e.Secrets) > 0 {
-		if secret == "" {
+		if choice.Secret == "" {
 			return nil
 		}
 		current, err := im.Vault.Open(e.OrganizationID, e.ID, e.Secrets[0].Sealed)
-		if err != nil || current == secret {
+		if err != nil || current == choice.Secret {
 			return err
 		}
 	}
-	made := im.NewSecret(e, wire.SecretChoice{Secret: secret, Signature: storage.SignatureHMAC}, im.now)
-	if secret == "" {
+	made := im.NewSecret(e, choice, im.now)
+	if choice.Secret == "" {
 		l.secret = made
 	}
 	return nil

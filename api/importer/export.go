@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -18,22 +19,20 @@ const maxExport = 4 << 20
 
 // exporter collects the lines of one page.
 type exporter struct {
-	view     storage.View
-	org      string
-	settings func(*storage.WebhookEndpoint) wire.EndpointSettings
-	lines    []json.RawMessage
-	size     int
+	view  storage.View
+	org   string
+	lines []json.RawMessage
+	size  int
 }
 
 // Export returns an organization's resources as lines of an import. A page has the lines
 // of at most limit records. after is the cursor of the previous page, and next is empty at
-// the end. settings returns the settings of an endpoint without its secrets. Errors:
-// storage.ErrNotFound for an unknown organization.
-func Export(v storage.View, org, after string, limit int, settings func(*storage.WebhookEndpoint) wire.EndpointSettings) (lines []json.RawMessage, next string, err error) {
+// the end. Errors: storage.ErrNotFound for an unknown organization.
+func Export(v storage.View, org, after string, limit int) (lines []json.RawMessage, next string, err error) {
 	if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org)); err != nil {
 		return nil, "", err
 	}
-	x := &exporter{view: v, org: org, settings: settings, lines: []json.RawMessage{}}
+	x := &exporter{view: v, org: org, lines: []json.RawMessage{}}
 	number, id, _ := strings.Cut(after, "-")
 	first, _ := strconv.Atoi(number) // the schema has checked the cursor; an empty one starts at 0
 	for i := first; i < len(resources); i++ {
@@ -91,7 +90,7 @@ func (x *exporter) record(r storage.Record) error {
 		if err != nil {
 			return err
 		}
-		return x.add(r.Kind, x.settings(&e), map[string]any{"id": e.ID})
+		return x.add(r.Kind, wire.SettingsOf(&e), map[string]any{"id": e.ID})
 	case storage.KindSource:
 		s, err := storage.Decode[storage.Source](r)
 		if err != nil {
@@ -146,9 +145,7 @@ func (x *exporter) add(kind storage.Kind, value any, more map[string]any) error 
 	for name, field := range fields {
 		line[name] = field
 	}
-	for name, field := range more {
-		line[name] = field
-	}
+	maps.Copy(line, more)
 	for _, name := range []string{"createdAt", "updatedAt", "suspended"} {
 		delete(line, name)
 	}

@@ -50,19 +50,15 @@ type Deps struct {
 
 	// Place sets a home's time zone and city from its zipcode.
 	Place func(v storage.View, h *storage.Home)
-	// ChooseTariff sets the tariff of the chosen plan of the catalog.
-	ChooseTariff func(in *wire.CatalogChoice, plan *storage.RatePlan, p *rest.FieldErrors)
 	// SetEvents sets events of a plan atomically.
 	SetEvents func(ctx context.Context, plan storage.Ref, events []storage.PlanEvent) ([]storage.Change, error)
-	// NewSettings returns the default settings of an endpoint. Configure applies settings
-	// to an endpoint and checks it. before is the endpoint before the change.
-	NewSettings func() wire.EndpointSettings
-	Configure   func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
+	// Configure applies settings to an endpoint and checks it. before is the endpoint before
+	// the change.
+	Configure func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
 	// ConfigureSource applies settings to a source like Configure.
 	ConfigureSource func(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error
-	// CheckSecret checks a caller's own secret. NewSecret sets an endpoint's new secret.
-	CheckSecret func(secret string, p *rest.FieldErrors)
-	NewSecret   func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
+	// NewSecret sets an endpoint's new secret.
+	NewSecret func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
 }
 
 // importer runs one import. It reads all lines first and then stores them kind by kind. A
@@ -156,7 +152,7 @@ func (im *importer) read(number int, text []byte) {
 // resource.
 func (im *importer) decode(l *pending) (read bool) {
 	l.secret = ""
-	if l.line = newLine(im.NewSettings, l.resource); l.line == nil {
+	if l.line = newLine(l.resource); l.line == nil {
 		return false
 	}
 	l.wrong, read = im.Decode(l.text, l.line, "line")

@@ -62,14 +62,10 @@ func TestImport_ConcurrentRotation(t *testing.T) {
 	im.Decode = func(text []byte, dst any, _ string) ([]storage.FieldError, bool) {
 		return nil, json.Unmarshal(text, dst) == nil
 	}
-	im.NewSettings = func() wire.EndpointSettings {
-		return wire.EndpointSettings{EndpointSettings: storage.NewWebhookEndpoint("").EndpointSettings}
-	}
 	im.Configure = func(in *wire.EndpointSettings, e, _ *storage.WebhookEndpoint, _ *rest.FieldErrors) error {
 		e.EndpointSettings = in.EndpointSettings
 		return nil
 	}
-	im.CheckSecret = func(string, *rest.FieldErrors) {}
 	stored := storage.NewWebhookEndpoint("acme")
 	stored.ID, stored.URL, stored.Secrets = "ep", "https://acme.example/old", []storage.SealedSecret{{Sealed: "first"}}
 	organization := &storage.Organization{ID: "acme", Name: "Acme"}

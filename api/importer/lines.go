@@ -46,21 +46,17 @@ var resources = []resourceLine{
 	{storage.KindOnboarding, func() importLine {
 		return &onboardingLine{Onboarding: storage.Onboarding{Status: storage.OnboardingNotStarted, EligibilityStatus: storage.NotEligible}}
 	}},
-	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{} }},
+	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{EndpointSettings: wire.NewEndpointSettings()} }},
 	{storage.KindSource, func() importLine {
 		return &sourceLine{SourceSettings: storage.SourceSettings{Parameters: map[string]string{}, Enabled: true}}
 	}},
 }
 
 // newLine returns an empty line of a resource, or nil for an unknown resource.
-func newLine(newSettings func() wire.EndpointSettings, resource string) importLine {
+func newLine(resource string) importLine {
 	for _, r := range resources {
 		if string(r.kind) == resource {
-			line := r.line()
-			if endpoint, ok := line.(*webhookEndpointLine); ok {
-				endpoint.EndpointSettings = newSettings()
-			}
-			return line
+			return r.line()
 		}
 	}
 	return nil
@@ -200,7 +196,7 @@ type ratePlanLine struct {
 }
 
 func (l *ratePlanLine) prepare(c *check) storage.Entity {
-	c.ChooseTariff(&l.CatalogChoice, &l.RatePlan, &c.p)
+	l.Choose(&l.RatePlan, &c.p)
 	l.Base.OrganizationID = c.sharedOwner(&l.lineHead)
 	c.failed(c.p.AddError(storage.CheckComposed(c.v, &l.RatePlan)))
 	return &l.RatePlan

@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"cmp"
+	"encoding/base64"
+	"strings"
+
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -43,6 +47,32 @@ type SecretChoice struct {
 	Signature storage.Signature `json:"signature" nullable:"false" doc:"The signature scheme: hmac, verified with the secret, or ed25519, verified with a public key."`
 }
 
+// Prefix and sizes in bytes of a signing secret, as in Standard Webhooks
+// (github.com/standard-webhooks/standard-webhooks, spec, "Signature scheme"): the prefix
+// and base64.
+const (
+	SecretPrefix = "whsec_"
+	minSecretLen = 24
+	maxSecretLen = 64
+)
+
+// Check checks the signature scheme and the caller's own secret. An empty secret is valid.
+func (c *SecretChoice) Check(p *storage.Problems) {
+	known := c.Signature == storage.SignatureHMAC || c.Signature == storage.SignatureEd25519
+	p.Check(known, "signature", "must be one of %s, %s", storage.SignatureHMAC, storage.SignatureEd25519)
+	if c.Secret == "" {
+		return
+	}
+	if c.Signature == storage.SignatureEd25519 {
+		p.Addf("secret", "is for hmac only: the service generates the key pair of ed25519")
+		return
+	}
+	text, ok := strings.CutPrefix(c.Secret, SecretPrefix)
+	raw, err := base64.StdEncoding.Strict().DecodeString(text)
+	ok = ok && err == nil && !strings.ContainsAny(text, "\r\n") && len(raw) >= minSecretLen && len(raw) <= maxSecretLen
+	p.Check(ok, "secret", "must be %s and the base64 of %d to %d bytes", SecretPrefix, minSecretLen, maxSecretLen)
+}
+
 // Authentication authorizes requests to an endpoint with a token in the Authorization
 // header. Responses never contain its secret.
 type Authentication struct {
@@ -73,4 +103,55 @@ func (a *Authentication) Secret() *string {
 		return &a.ClientSecret
 	}
 	return &a.Token
+}
+
+// SettingsOf returns the settings of an endpoint for a response. Their secrets are masked.
+func SettingsOf(e *storage.WebhookEndpoint) EndpointSettings {
+	s := EndpointSettings{
+		EndpointSettings: e.EndpointSettings, Authentication: authenticationOf(e), ClientCertificate: clientCertificateOf(e),
+	}
+	s.URL, s.Headers, s.BatchSize = storage.MaskURL(e.URL), MaskedHeaders(e), max(1, e.BatchSize)
+	s.Format, s.Compression = cmp.Or(e.Format, storage.FormatSignal), cmp.Or(e.Compression, storage.CompressionNone)
+	s.HTTPVersion = cmp.Or(e.HTTPVersion, storage.HTTPVersionAuto)
+	s.HomeIDs, s.RatePlanIDs = append([]string{}, e.HomeIDs...), append([]string{}, e.RatePlanIDs...) // older records have none
+	return s
+}
+
+// NewEndpointSettings returns the default settings of an endpoint.
+func NewEndpointSettings() EndpointSettings {
+	e := storage.NewWebhookEndpoint("")
+	return SettingsOf(&e)
+}
+
+// MaskedHeaders returns the names of an endpoint's headers, each with a masked value.
+func MaskedHeaders(e *storage.WebhookEndpoint) map[string]string {
+	shown := make(map[string]string, len(e.Headers)+len(e.SealedHeaders))
+	for _, headers := range []map[string]string{e.Headers, e.SealedHeaders} {
+		for name := range headers {
+			shown[name] = storage.Masked
+		}
+	}
+	return shown
+}
+
+func authenticationOf(e *storage.WebhookEndpoint) *Authentication {
+	a := e.Authentication
+	if a == nil {
+		return nil
+	}
+	out := &Authentication{Type: a.Type, TokenURL: storage.MaskURL(a.TokenURL), ClientID: a.ClientID, Scopes: a.Scopes, Audience: a.Audience}
+	*out.Secret() = storage.Masked
+	return out
+}
+
+func clientCertificateOf(e *storage.WebhookEndpoint) *ClientCertificate {
+	c := e.ClientCertificate
+	if c == nil {
+		return nil
+	}
+	out := &ClientCertificate{Certificate: c.Certificate, PrivateKey: storage.Masked}
+	if leaf, err := c.Leaf(); err == nil {
+		out.ExpiresAt = storage.Time{Time: leaf.NotAfter}
+	}
+	return out
 }

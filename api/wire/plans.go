@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -34,4 +36,25 @@ type PlanEventList struct {
 type MarketSeries struct {
 	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share the series." example:"acme"`
 	storage.MarketSeries
+}
+
+// CatalogChoice names a plan of the catalog instead of a tariff.
+type CatalogChoice struct {
+	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalog, as an alternative to tariff."`
+}
+
+// Choose sets the plan's tariff from the chosen plan of the catalog. It also sets the
+// identifier if the plan has none.
+func (c *CatalogChoice) Choose(plan *storage.RatePlan, p *storage.Problems) {
+	if c.CatalogID == "" {
+		return
+	}
+	chosen, ok := catalog.ByID(c.CatalogID)
+	p.Check(ok, "catalogId", "is not in the catalog: see the operation listCatalog")
+	alone := len(plan.Tariff) == 0 && len(plan.Parts) == 0
+	p.Check(alone, "catalogId", "cannot be combined with tariff or parts")
+	if !ok || !alone {
+		return
+	}
+	plan.Tariff, plan.ID = chosen.URDB, cmp.Or(plan.ID, chosen.ID)
 }

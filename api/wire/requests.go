@@ -120,11 +120,6 @@ type ListPlansInput struct {
 	PageInput
 }
 
-// CatalogChoice names a plan of the catalog instead of a tariff.
-type CatalogChoice struct {
-	CatalogID string `json:"catalogId,omitempty" doc:"A plan of the catalog, as an alternative to tariff."`
-}
-
 // ImportPlanInput is a tariff with the identifier that homes refer to.
 type ImportPlanInput struct {
 	_ struct{} `required:"id"`

@@ -143,7 +143,7 @@ func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInp
 		return wire.Page[wire.Endpoint]{}, err
 	}
 	page := rest.NewPage(list, in.Limit, func(e *storage.WebhookEndpoint) string { return e.ID })
-	return rest.ShowEach(page, s.showEndpoint)
+	return rest.Show(page, s.showEndpoint)
 }
 
 func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire.Endpoint, error) {

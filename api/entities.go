@@ -53,28 +53,43 @@ func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, re
 	return e, err
 }
 
-// page returns a page of an owner's entities of a kind.
-func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in wire.PageInput, show func(*T) V) (wire.Page[V], error) {
-	found, err := storage.List[T, P](s.Store, kind, owner, in.After, in.Limit+1)
-	return rest.Show(rest.NewPage(found, in.Limit, func(e *T) string { return P(e).Ref().ID }), show), err
+// showing returns an entity as a response shows it.
+type showing[T, V any] func(s *server, c *rest.Call, e *T) (V, error)
+
+// plain is the showing of a function that needs only the entity.
+func plain[T, V any](show func(*T) V) showing[T, V] {
+	return func(_ *server, _ *rest.Call, e *T) (V, error) { return show(e), nil }
 }
 
 // asStored shows an entity as it is stored.
-func asStored[T any](e *T) T { return *e }
+func asStored[T any](_ *server, _ *rest.Call, e *T) (T, error) { return *e, nil }
+
+// page returns a page of an owner's entities of a kind.
+func page[T, V any, P entity[T]](s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show showing[T, V]) (wire.Page[V], error) {
+	found, err := storage.List[T, P](s.Store, kind, owner, in.After, in.Limit+1)
+	if err != nil {
+		return wire.Page[V]{}, err
+	}
+	shown := rest.NewPage(found, in.Limit, func(e *T) string { return P(e).Ref().ID })
+	return rest.Show(shown, func(e *T) (V, error) { return show(s, c, e) })
+}
 
 // listOf returns a method that lists entities of a kind: those of the organization to act
 // for, or the operator's.
-func listOf[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[wire.PageInput, wire.Page[V]] {
+func listOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
 	return func(s *server, _ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
-		return page[T, V, P](s, kind, c.Org, *in, show)
+		return page[T, V, P](s, c, kind, c.Org, *in, show)
 	}
 }
 
 // getOf returns a method that shows one of the entities that listOf lists.
-func getOf[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[struct{}, V] {
-	return func(s *server, _ context.Context, c *rest.Call, _ *struct{}) (V, error) {
+func getOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[struct{}, V] {
+	return func(s *server, _ context.Context, c *rest.Call, _ *struct{}) (shown V, err error) {
 		e, err := storage.Get[T, P](s.Store, kind.Ref(c.Org, c.ID))
-		return show(&e), err
+		if err != nil {
+			return shown, err
+		}
+		return show(s, c, &e)
 	}
 }
 

@@ -16,6 +16,6 @@ func showSeries(m *storage.MarketSeries) wire.MarketSeries {
 	return shown
 }
 
-func (s *server) listMarketSeries(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {
-	return page(s, storage.KindMarketSeries, in.Owner(), in.PageInput, showSeries)
+func (s *server) listMarketSeries(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {
+	return page(s, c, storage.KindMarketSeries, in.Owner(), in.PageInput, plain(showSeries))
 }

@@ -19,5 +19,5 @@ func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatal
 		found = found[i+1:]
 	}
 	page := rest.NewPage(found[:min(len(found), in.Limit+1)], in.Limit, func(p *catalog.Plan) string { return p.ID })
-	return rest.Show(page, func(p *catalog.Plan) catalog.Summary { return p.Summary }), nil
+	return rest.Show(page, func(p *catalog.Plan) (catalog.Summary, error) { return p.Summary, nil })
 }

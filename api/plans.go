@@ -30,8 +30,8 @@ func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPl
 	return showPlan(&plan), err
 }
 
-func (s *server) listPlans(_ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Plan], error) {
-	return page(s, storage.KindRatePlan, in.Owner(), in.PageInput, showPlan)
+func (s *server) listPlans(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Plan], error) {
+	return page(s, c, storage.KindRatePlan, in.Owner(), in.PageInput, plain(showPlan))
 }
 
 func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.PlanWithTariff, error) {

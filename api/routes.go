@@ -146,8 +146,8 @@ var replayRoutes = []operation{
 		Description: "Each message has the same webhook-id and body, and new attempts. The newest triggers come first. Superseded deliveries " +
 			"are skipped. Responds when the replay is stored durably.",
 	}, (*server).replayEndpoint),
-	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf(storage.KindReplay, showReplay)),
-	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, showReplay)),
+	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf(storage.KindReplay, plain(showReplay))),
+	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, plain(showReplay))),
 }
 
 // scheduleRoutes are the operations on schedules. A schedule triggers webhooks, so
@@ -160,8 +160,8 @@ var scheduleRoutes = []operation{
 			"By default, a schedule runs every quarter hour for the next 24 hours. " +
 			"With onPriceChange, it runs when a plan, its events or market prices change, for the affected homes only.",
 	}, (*server).createSchedule),
-	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Summary: "List the schedules"}, (*server).listSchedules),
-	do(rest.Route{Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Scope: storage.ScopeRead, Summary: "Get a schedule with its next and its last run"}, (*server).getSchedule),
+	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Summary: "List the schedules"}, listOf(storage.KindSchedule, (*server).showSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Scope: storage.ScopeRead, Summary: "Get a schedule with its next and its last run"}, getOf(storage.KindSchedule, (*server).showSchedule)),
 	do(rest.Route{
 		Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Scope: storage.ScopeTrigger, Checks: true, Partial: true,
 		Summary:     "Update a schedule, from its next run on",

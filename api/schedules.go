@@ -98,23 +98,6 @@ func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
 	}
 }
 
-func (s *server) listSchedules(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Schedule], error) {
-	list, err := storage.List[storage.Schedule](s.Store, storage.KindSchedule, c.Org, in.After, in.Limit+1)
-	if err != nil {
-		return wire.Page[wire.Schedule]{}, err
-	}
-	page := rest.NewPage(list, in.Limit, func(s *storage.Schedule) string { return s.ID })
-	return rest.ShowEach(page, func(stored *storage.Schedule) (wire.Schedule, error) { return s.showSchedule(c, stored) })
-}
-
-func (s *server) getSchedule(_ context.Context, c *rest.Call, _ *struct{}) (wire.Schedule, error) {
-	stored, err := storage.Get[storage.Schedule](s.Store, storage.KindSchedule.Ref(c.Org, c.ID))
-	if err != nil {
-		return wire.Schedule{}, err
-	}
-	return s.showSchedule(c, &stored)
-}
-
 // updateScheduleInput has the settings to change. An absent field keeps its value.
 type updateScheduleInput struct{ wire.ScheduleSettings }
 

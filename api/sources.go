@@ -175,7 +175,7 @@ func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlans
 		if err != nil {
 			return err
 		}
-		page, err = rest.ShowEach(rest.NewPage(list, in.Limit, func(s *storage.Source) string { return s.ID }), func(stored *storage.Source) (wire.Source, error) {
+		page, err = rest.Show(rest.NewPage(list, in.Limit, func(s *storage.Source) string { return s.ID }), func(stored *storage.Source) (wire.Source, error) {
 			_, revision, err := storage.Read[storage.Source](v, stored.Ref())
 			if err != nil {
 				return wire.Source{}, err

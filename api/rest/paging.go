@@ -15,16 +15,7 @@ func NewPage[T any](list []T, limit int, cursor func(*T) string) wire.Page[T] {
 }
 
 // Show converts each element of a page with view.
-func Show[T, V any](p wire.Page[T], view func(*T) V) wire.Page[V] {
-	shown := wire.Page[V]{Data: make([]V, len(p.Data)), Next: p.Next}
-	for i := range p.Data {
-		shown.Data[i] = view(&p.Data[i])
-	}
-	return shown
-}
-
-// ShowEach is Show with a view that may fail.
-func ShowEach[T, V any](p wire.Page[T], view func(*T) (V, error)) (shown wire.Page[V], err error) {
+func Show[T, V any](p wire.Page[T], view func(*T) (V, error)) (shown wire.Page[V], err error) {
 	shown = wire.Page[V]{Data: make([]V, len(p.Data)), Next: p.Next}
 	for i := range p.Data {
 		if shown.Data[i], err = view(&p.Data[i]); err != nil {

@@ -28,11 +28,7 @@ func (in *listDeliveriesInput) query() events.DeliveryQuery {
 }
 
 func (s *server) deliveryHistory(_ context.Context, c *rest.Call, _ *struct{}) (h wire.DeliveryHistory, err error) {
-	org := c.Org
-	if org == storage.Shared {
-		org = ""
-	}
-	h.Hours, err = s.Ledger.History(org, c.Now)
+	h.Hours, err = s.Ledger.History(rest.UnlessShared(c.Org), c.Now)
 	return h, err
 }
 

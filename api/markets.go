@@ -9,11 +9,7 @@ import (
 )
 
 func showSeries(m *storage.MarketSeries) wire.MarketSeries {
-	shown := wire.MarketSeries{MarketSeries: *m}
-	if m.OrganizationID != storage.Shared {
-		shown.OrganizationID = m.OrganizationID
-	}
-	return shown
+	return wire.MarketSeries{OrganizationID: rest.UnlessShared(m.OrganizationID), MarketSeries: *m}
 }
 
 func (s *server) listMarketSeries(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.MarketSeries], error) {

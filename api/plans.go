@@ -9,11 +9,10 @@ import (
 )
 
 func showPlan(r *storage.RatePlan) wire.Plan {
-	p := wire.Plan{ID: r.ID, Name: r.Name, Utility: r.Utility, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Parts: r.Parts}
-	if r.OrganizationID != storage.Shared {
-		p.OrganizationID = r.OrganizationID
+	return wire.Plan{
+		ID: r.ID, OrganizationID: rest.UnlessShared(r.OrganizationID), Name: r.Name, Utility: r.Utility, Parts: r.Parts,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
-	return p
 }
 
 func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPlanInput) (wire.Plan, error) {

@@ -61,13 +61,10 @@ func showSource(v storage.View, s *storage.Source, revision uint64, now time.Tim
 		err = nil
 	}
 	shown := wire.Source{
-		ID: s.ID, SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		ID: s.ID, OrganizationID: rest.UnlessShared(s.OrganizationID), SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),
 	}
 	shown.URL = storage.MaskURL(s.URL)
-	if s.OrganizationID != storage.Shared {
-		shown.OrganizationID = s.OrganizationID
-	}
 	if s.Enabled {
 		shown.NextRunAt = state.NextRunAt
 	}

@@ -59,10 +59,7 @@ func (s *Server) audit(r *http.Request, c *Call, f Format, value any, err error)
 	e := storage.AuditEntry{
 		Time: storage.Time{Time: c.Now}, KeyID: c.KeyID, KeyName: c.KeyName, Operation: c.Change.Operation, Kind: c.Change.Kind,
 		ObjectID: cmp.Or(c.ID, made), Status: status, RequestID: c.RequestID, Client: c.Client,
-		OrganizationID: cmp.Or(c.organization(), c.Change.Org, madeFor),
-	}
-	if e.OrganizationID == storage.Shared {
-		e.OrganizationID = ""
+		OrganizationID: UnlessShared(cmp.Or(c.organization(), c.Change.Org, madeFor)),
 	}
 	if e.Kind == "organizations" {
 		e.OrganizationID = e.ObjectID

@@ -196,10 +196,18 @@ func (s *Server) record(r *http.Request, o *outcome) {
 // organization returns the organization to act for, or an empty string if it is the
 // operator, missing or unsafe to log.
 func (c *Call) organization() string {
-	if c.Org == storage.Shared || !storage.ValidID(c.Org) {
+	if !storage.ValidID(c.Org) {
 		return ""
 	}
-	return c.Org
+	return UnlessShared(c.Org)
+}
+
+// UnlessShared returns the owner of an entity, or an empty string if it is storage.Shared.
+func UnlessShared(owner string) string {
+	if owner == storage.Shared {
+		return ""
+	}
+	return owner
 }
 
 // traced starts the span of a request. The parent is the caller's trace context. Without

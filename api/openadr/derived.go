@@ -69,12 +69,12 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 		return p.limit > 0, nil
 	}
 	list, targets, err := s.derivedFor(v, a)
+	if err != nil {
+		return false, err
+	}
 	query := r.URL.Query()
 	for i := range list {
 		program := &list[i]
-		if err != nil {
-			return false, err
-		}
 		if name := query.Get("programName"); name != "" && name != program.Name {
 			continue
 		}
@@ -98,8 +98,8 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			return false, err
 		}
 	}
-	if err != nil || p.limit == 0 || a.kind.of != storage.OpenADREvent {
-		return p.limit > 0, err
+	if p.limit == 0 || a.kind.of != storage.OpenADREvent {
+		return p.limit > 0, nil
 	}
 	return s.eachHomeSignal(v, a, func(program *signals.Program, targets []string) (bool, error) {
 		if id := query.Get("programID"); id != "" && id != program.ID {

@@ -3,6 +3,7 @@ package openadr
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,13 +70,9 @@ func (s *server) topics(path string, r *request) (any, error) {
 	}
 	parent, rest, one := strings.Cut(path, "/"+parameter)
 	if one {
-		for _, k := range kinds() {
-			if k.path != parent {
-				continue
-			}
-			if _, err := s.get(k, r); err != nil {
-				return nil, err
-			}
+		i := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == parent })
+		if _, err := s.get(kinds()[i], r); err != nil {
+			return nil, err
 		}
 	}
 	prefix := events.PublicTopics(r.caller.OrganizationID)

@@ -58,13 +58,10 @@ func shaped[T any](set func(s *server, r *request, in *T, o *storage.OpenADRObje
 	described := types.Of(reflect.TypeFor[T](), schema.Request)
 	return func(s *server, r *request, o *storage.OpenADRObject) error {
 		var in T
+		if err := r.body(&in, described); err != nil {
+			return err
+		}
 		var p rest.FieldErrors
-		if err := r.body(&in, described, &p); err != nil {
-			return err
-		}
-		if err := p.Err(); err != nil {
-			return err
-		}
 		if err := set(s, r, &in, o, &p); err != nil {
 			return err
 		}
@@ -146,8 +143,8 @@ func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenAD
 	for i := range in.ObjectOperations {
 		op, field := &in.ObjectOperations[i], fmt.Sprintf("objectOperations[%d].", i)
 		c := storage.Callback{URL: op.CallbackURL, Objects: op.Objects, Operations: op.Operations}
-		var wrong *storage.InvalidError
-		if err := s.Destinations(op.CallbackURL); errors.As(err, &wrong) {
+		err := s.Destinations(op.CallbackURL)
+		if wrong, ok := errors.AsType[*storage.InvalidError](err); ok {
 			p.Addf(field+"callbackUrl", "%s", wrong.Fields[0].Message)
 		} else if err != nil {
 			return err
@@ -243,16 +240,17 @@ func unique(v storage.View, o *storage.OpenADRObject, field string) error {
 	if err != nil {
 		return err
 	}
-	var taken error
-	err = v.Scan(o.Type.Kind(), o.OrganizationID, "", func(record storage.Record) bool {
-		if record.Deleted || record.ID == o.ID || !bytes.Contains(record.Value, name) {
-			return true
+	for record, err := range storage.Live(v, o.Type.Kind(), o.OrganizationID, "") {
+		if err != nil {
+			return err
+		}
+		if record.ID == o.ID || !bytes.Contains(record.Value, name) {
+			continue
 		}
 		other, err := storage.Decode[storage.OpenADRObject](record)
 		if err == nil && !other.Removed && other.Name == o.Name && (o.Type != storage.OpenADRResource || other.Parent == o.Parent) {
-			taken = conflict(fmt.Sprintf("The %s %q is taken.", field, o.Name))
+			return conflict(fmt.Sprintf("The %s %q is taken.", field, o.Name))
 		}
-		return taken == nil
-	})
-	return errors.Join(err, taken)
+	}
+	return nil
 }

@@ -65,17 +65,17 @@ type route struct {
 	// token.
 	open, business, ven bool
 	run                 func(r *request) (any, error)
+	handler             http.Handler // observes run
 }
 
 type server struct {
 	Deps
 	routes []route
-	serve  map[string]http.Handler // by method and path
 }
 
 // New returns the handler of all paths below Prefix.
 func New(d Deps) http.Handler {
-	s := &server{Deps: d, serve: map[string]http.Handler{}}
+	s := &server{Deps: d}
 	s.routes = slices.Concat(s.objectRoutes(), s.notifierRoutes(), []route{
 		{method: http.MethodGet, path: "auth/server", open: true, run: s.authServer},
 		{method: http.MethodPost, path: "auth/token", open: true, run: s.token},
@@ -83,8 +83,8 @@ func New(d Deps) http.Handler {
 	if d.MQTT != nil {
 		d.MQTT.Admit(s.admit)
 	}
-	for _, rt := range s.routes {
-		s.serve[rt.method+" "+rt.path] = d.REST.Observe(rt.method+" "+Prefix+rt.path, format, func(_ http.ResponseWriter, r *http.Request, c *rest.Call) (any, error) {
+	for i, rt := range s.routes {
+		s.routes[i].handler = d.REST.Observe(rt.method+" "+Prefix+rt.path, format, func(_ http.ResponseWriter, r *http.Request, c *rest.Call) (any, error) {
 			return s.operate(&rt, r, c)
 		})
 	}
@@ -100,7 +100,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if rt.method == r.Method {
-			s.serve[rt.method+" "+rt.path].ServeHTTP(w, r)
+			rt.handler.ServeHTTP(w, r)
 			return
 		}
 		allowed = append(allowed, rt.method)
@@ -160,8 +160,9 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	return rt.run(req)
 }
 
-// body decodes a request's body by a schema. It may be repeated.
-func (r *request) body(into any, sch *schema.Schema, p *rest.FieldErrors) error {
+// body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,
+// *storage.InvalidError.
+func (r *request) body(into any, sch *schema.Schema) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {
 		return &rest.Problem{Status: http.StatusUnsupportedMediaType, Message: "The body must be application/json."}
@@ -172,9 +173,10 @@ func (r *request) body(into any, sch *schema.Schema, p *rest.FieldErrors) error 
 		}
 	}
 	const maxDepth = 32
+	var p rest.FieldErrors
 	wrong, _ := schema.Decode(r.data, into, sch, "body", maxDepth)
 	p.Add(wrong)
-	return nil
+	return p.Err()
 }
 
 // problem is the error body of the OpenADR document.

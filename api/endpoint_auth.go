@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"crypto/tls"
+	"errors"
 	"net/url"
 	"strings"
 
@@ -24,15 +25,8 @@ func secretField(a *wire.Authentication) string {
 // keepsStored reports whether an input keeps the stored secret.
 func keepsStored(secret string) bool { return secret == "" || secret == storage.Masked }
 
-// applyAccess sets an endpoint's authentication and client certificate. It seals their
-// secrets. before is the endpoint before the change, empty for a new endpoint.
-func (s *server) applyAccess(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error {
-	if err := s.applyAuthentication(in.Authentication, e, before, p); err != nil {
-		return err
-	}
-	return s.applyClientCertificate(in.ClientCertificate, e, before, p)
-}
-
+// applyAuthentication sets an endpoint's authentication and seals its secret. was is the
+// endpoint before the change, empty for a new endpoint.
 func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) (err error) {
 	e.Authentication = nil
 	if in == nil {
@@ -85,17 +79,18 @@ func unmaskURL(given *string, had, field string, p *rest.FieldErrors) {
 // checkDestination checks an address against the operator's policy on destinations. Another
 // check reports a missing address.
 func (s *server) checkDestination(field, address string, p *rest.FieldErrors) error {
-	var found rest.FieldErrors
 	if address == "" {
 		return nil
 	}
-	err := found.AddError(s.Destinations(address))
-	for _, f := range found.List() {
-		p.Add([]storage.FieldError{{Field: field, Message: f.Message}})
+	err := s.Destinations(address)
+	if wrong, ok := errors.AsType[*storage.InvalidError](err); ok {
+		p.Addf(field, "%s", wrong.Fields[0].Message)
+		return nil
 	}
 	return err
 }
 
+// applyClientCertificate sets an endpoint's client certificate like applyAuthentication.
 func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) (err error) {
 	e.ClientCertificate = nil
 	if in == nil {

@@ -25,7 +25,10 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 	e.EndpointSettings = in.EndpointSettings
 	e.SetEnabled(in.Enabled)
 	unmask(e, &had, p)
-	if err := s.applyAccess(in, e, &had, p); err != nil {
+	if err := s.applyAuthentication(in.Authentication, e, &had, p); err != nil {
+		return err
+	}
+	if err := s.applyClientCertificate(in.ClientCertificate, e, &had, p); err != nil {
 		return err
 	}
 	checkHeaderCase(e.Headers, p)

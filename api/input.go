@@ -43,7 +43,7 @@ func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Oper
 			}
 			c.Wrong.Add(wrong)
 		}
-		s.checkInput(in, c, &c.Wrong)
+		s.checkInput(in, c)
 		if err := c.Wrong.Err(); err != nil && !checks {
 			return nil, err
 		}
@@ -59,17 +59,15 @@ func setDefaults(in any) {
 	}
 }
 
-// checkInput adds the errors of an input beyond its schema.
-func (s *server) checkInput(in any, c *rest.Call, p *rest.FieldErrors) {
-	var more rest.FieldErrors
+// checkInput adds the errors of an input beyond its schema to c.Wrong.
+func (s *server) checkInput(in any, c *rest.Call) {
 	if in, ok := in.(wire.OrganizationNamer); ok && in.NamedOrganization() != "" {
 		c.Change.Org = in.NamedOrganization()
-		s.checkOrganization(&more, c.Change.Org)
+		s.checkOrganization(&c.Wrong, c.Change.Org)
 	}
 	if in, ok := in.(checker); ok {
-		in.check(s, c, &more)
+		in.check(s, c, &c.Wrong)
 	}
-	p.Add(more.List())
 }
 
 // types describes the inputs of operations.

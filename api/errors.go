@@ -63,4 +63,4 @@ var errNotErasable = rest.NewProblem(rest.CodeConflict,
 const quotaRetry = 60
 
 // Problems returns all problems that a caller may see, at least one of each code.
-func Problems() []rest.Problem { return append(rest.Problems(), *errKeyEnded) }
+func Problems() []*rest.Problem { return append(rest.Problems(), errKeyEnded) }

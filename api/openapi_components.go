@@ -68,7 +68,7 @@ func errorResponse(status int) object {
 		for shown[name] != nil {
 			name += "_"
 		}
-		shown[name] = object{"summary": p.Message, "value": rest.ProblemBody{RequestID: "req_01JZ2E6K8M0000000000000000", Problem: &p}}
+		shown[name] = object{"summary": p.Message, "value": rest.ProblemBody{RequestID: "req_01JZ2E6K8M0000000000000000", Problem: p}}
 		if p.RetryAfter > 0 {
 			headers["Retry-After"] = ref("headers/Retry-After")
 		}

@@ -193,7 +193,7 @@ func TestOpenAPI_Complete(t *testing.T) {
 			t.Errorf("%s has the parameters %s", r.Path, text)
 		}
 		for _, code := range r.Codes() {
-			if !slices.ContainsFunc(api.Problems(), func(p rest.Problem) bool { return p.Code == code }) {
+			if !slices.ContainsFunc(api.Problems(), func(p *rest.Problem) bool { return p.Code == code }) {
 				t.Errorf("%s may respond %s, which has no example", r.Path, code)
 			}
 		}

@@ -112,11 +112,8 @@ func (s *Server) findKey(text string) (key *storage.Key, secret string, suspende
 		return unknownKey, text, false, nil
 	}
 	known, err := s.known.get(s.Store, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return unknownKey, secret, false, nil
-	}
-	if err != nil {
-		return nil, "", false, err
+	if known == nil {
+		return unknownKey, secret, false, err
 	}
 	return &known.Key, secret, known.suspended, nil
 }
@@ -135,10 +132,7 @@ func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, e
 		return nil, false, nil
 	}
 	known, err := s.known.get(s.Store, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, false, nil
-	}
-	if err != nil || known.suspended || !known.Live(now) {
+	if known == nil || known.suspended || !known.Live(now) {
 		return nil, false, err
 	}
 	key = &known.Key
@@ -173,7 +167,7 @@ type keyCache struct {
 // maxKeys is the maximum number of cached keys. A full cache is cleared.
 const maxKeys = 16384
 
-// get returns a key. The caller must not change it. Errors: storage.ErrNotFound.
+// get returns a key, or nil if the key does not exist. The caller must not change it.
 func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 	c.mu.RLock()
 	key, ok := c.byID[id]
@@ -196,7 +190,7 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, Ignore(err, storage.ErrNotFound)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

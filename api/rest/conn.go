@@ -17,7 +17,21 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Listen wraps a listener for a server of NewHTTPServer. net/http refuses some requests
+// headerSlack is the size of headers in bytes that net/http accepts beyond MaxHeaderBytes.
+const headerSlack = 4 << 10
+
+// Prepare prepares a server for a listener of Listen and returns it. The caller has set the
+// timeouts, and in MaxHeaderBytes the maximum size of a request's headers. The minimum is 4
+// KiB.
+func Prepare(s *http.Server, log *slog.Logger) *http.Server {
+	s.Handler, s.ConnContext, s.ConnState = markHandled(s.Handler), withConn, markIdle
+	s.MaxHeaderBytes = max(1, s.MaxHeaderBytes-headerSlack)
+	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
+	s.DisableGeneralOptionsHandler = true // OPTIONS * gets the same response as an unknown path
+	return s
+}
+
+// Listen wraps a listener for a server of Prepare. net/http refuses some requests
 // without calling the handler, as plain text. On the listener's connections such a
 // response is an error of the API. A config that is not nil adds TLS.
 func Listen(l net.Listener, config *tls.Config, log *slog.Logger) net.Listener {

@@ -111,16 +111,11 @@ var problemOf = []struct {
 
 // Problems returns all problems that a caller may see, at least one of each code.
 // Problems with variable parts are examples.
-func Problems() []Problem {
+func Problems() []*Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
-	all := []*Problem{
+	return []*Problem{
 		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate(1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}
-	shown := make([]Problem, len(all))
-	for i, p := range all {
-		shown[i] = *p
-	}
-	return shown
 }

@@ -107,9 +107,8 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 // billError turns an error of package bill into an error of the responsible field. It
 // returns every other error unchanged.
 func billError(err error) error {
-	var wrong *pricing.InvalidError
-	switch {
-	case errors.As(err, &wrong):
+	switch wrong, ok := errors.AsType[*pricing.InvalidError](err); {
+	case ok:
 		return wrong
 	case errors.Is(err, bill.ErrMeter):
 		return rest.Invalid("loadKwh", billReason(err, bill.ErrMeter))

@@ -32,9 +32,7 @@ var errLinkOfLink = rest.NewProblem(rest.CodeForbidden, "The key of a console li
 
 type createLinkInput struct{ wire.ConsoleLinkInput }
 
-func (in *createLinkInput) setDefaults() {
-	in.Scopes, in.Minutes = []storage.Scope{storage.ScopeRead}, 60
-}
+func (in *createLinkInput) setDefaults() { in.Scopes = []storage.Scope{storage.ScopeRead} }
 
 func (in *createLinkInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
 	for i, scope := range in.Scopes {

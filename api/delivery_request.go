@@ -65,8 +65,7 @@ func (s *server) deliveryRequest(ctx context.Context, c *rest.Call, _ *struct{})
 // withoutMessage replaces the errors of a missing endpoint or home and of a home without
 // a price.
 func withoutMessage(err error) error {
-	var unpriceable *signals.Unpriceable
-	if errors.Is(err, storage.ErrNotFound) || errors.As(err, &unpriceable) {
+	if _, unpriceable := errors.AsType[*signals.Unpriceable](err); unpriceable || errors.Is(err, storage.ErrNotFound) {
 		return errNoMessage
 	}
 	return err

@@ -68,11 +68,10 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 		return wire.AcceptedTrigger{}, err
 	}
 	_, err = s.Triggers.Accept(ctx, t)
-	var again *events.AlreadyAccepted
-	switch {
-	case errors.As(err, &again) && again.First.Fingerprint == t.Fingerprint:
+	switch again, ok := errors.AsType[*events.AlreadyAccepted](err); {
+	case ok && again.First.Fingerprint == t.Fingerprint:
 		return accepted(&again.First), nil
-	case again != nil:
+	case ok:
 		return wire.AcceptedTrigger{}, rest.ErrOtherBody
 	}
 	return accepted(&t), err

@@ -84,7 +84,6 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 		missing  *storage.NotFoundError
 		wrong    *storage.InvalidError
 		tooLarge *http.MaxBytesError
-		network  net.Error
 	)
 	switch {
 	case errors.As(err, &known):
@@ -103,7 +102,7 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 			return row.problem
 		}
 	}
-	if errors.As(err, &network) && network.Timeout() {
+	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
 		return errTimeout
 	}
 	return errInternal

@@ -188,9 +188,8 @@ func readBody(r *http.Request, route *Route) ([]byte, error) {
 // ReadError converts an error of reading the body: too large, too slow, or shorter than
 // announced.
 func ReadError(err error) error {
-	var tooLarge *http.MaxBytesError
-	var network net.Error
-	if errors.As(err, &tooLarge) || errors.As(err, &network) && network.Timeout() {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	if network, ok := errors.AsType[net.Error](err); tooLarge || ok && network.Timeout() {
 		return err
 	}
 	return Invalid("body", "ended before it was complete")

@@ -30,9 +30,6 @@ const (
 	BodyChanged BodySource = "CHANGED"
 )
 
-// BodySources returns the sources of a body.
-func BodySources() []BodySource { return []BodySource{BodyStored, BodyRebuilt, BodyChanged} }
-
 // DeliveryRequest is the HTTP request of a delivery, without secrets.
 type DeliveryRequest struct {
 	ID     string     `json:"id" doc:"The webhook-id of the delivery." example:"msg_5d0c1f2a9b"`

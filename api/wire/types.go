@@ -79,7 +79,7 @@ var enums = map[reflect.Type][]string{
 	reflect.TypeFor[events.HealthState]():            {"UNKNOWN", "HEALTHY", "FAILING"},
 	reflect.TypeFor[events.BreakerState]():           {"CLOSED", "OPEN", "HALF_OPEN"},
 	reflect.TypeFor[events.ErrorClass]():             Texts(events.ErrorClasses()),
-	reflect.TypeFor[BodySource]():                    Texts(BodySources()),
+	reflect.TypeFor[BodySource]():                    Texts([]BodySource{BodyStored, BodyRebuilt, BodyChanged}),
 	reflect.TypeFor[events.TriggerStatus]():          {"ACCEPTED", "RUNNING", "COMPLETED"},
 	reflect.TypeFor[pricing.CompensationType]():      {"NET_METERING", "NET_BILLING", "FEED_IN", "WHOLESALE", "NONE"},
 	reflect.TypeFor[bill.Metering]():                 Texts(bill.Meterings()),

@@ -116,7 +116,7 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 		if _, err := tls.X509KeyPair([]byte(c.Certificate), []byte(key)); err != nil {
 			p.Addf("clientCertificate.privateKey", "must be the key of the certificate, in PEM and not encrypted")
 		}
-		p.Check(leaf.NotAfter.After(s.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
+		p.Check(leaf.NotAfter.After(s.Store.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
 	}
 	c.SealedKey, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, key)
 	return err

@@ -96,7 +96,7 @@ func (s *server) showEndpoint(e *storage.WebhookEndpoint) (wire.Endpoint, error)
 	if len(e.Secrets) > 0 {
 		shown.SecretRotatedAt, shown.PublicKey = e.Secrets[0].CreatedAt, e.Secrets[0].PublicKey
 	}
-	shown.Breaker = s.Breakers.State(e.OrganizationID, e.BreakerID(), s.Now())
+	shown.Breaker = s.Breakers.State(e.OrganizationID, e.BreakerID(), s.Store.Now())
 	var err error
 	shown.Health, err = s.Ledger.Health(e.OrganizationID, e.ID)
 	return shown, err

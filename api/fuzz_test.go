@@ -69,7 +69,7 @@ func newMemory(f testing.TB, change ...func(*api.Deps)) *memory {
 	}
 	f.Cleanup(func() { _ = empty.Close() })
 	deps := api.Deps{
-		Deps:     rest.Deps{Store: store, Requests: logs, Audit: logs, Log: slog.New(slog.DiscardHandler), Now: clock},
+		Deps:     rest.Deps{Store: store, Requests: logs, Audit: logs, Log: slog.New(slog.DiscardHandler)},
 		Feedback: logs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
 		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}

@@ -134,11 +134,11 @@ func (l *relayStream) allowed() bool {
 		return true // the configured key, which does not change
 	case c.Operator:
 		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))
-		return err == nil && key.Live(s.Now()) && key.Role.Includes(storage.RoleOperate)
+		return err == nil && key.Live(s.Store.Now()) && key.Role.Includes(storage.RoleOperate)
 	}
 	allowed, err := storage.Query(s.Store, func(v storage.View) (bool, error) {
 		key, _, err := storage.Read[storage.Key](v, c.Key.Ref())
-		if err != nil || !key.Live(s.Now()) {
+		if err != nil || !key.Live(s.Store.Now()) {
 			return false, err
 		}
 		suspended, err := storage.IsSuspended(v, key.OrganizationID)

@@ -46,10 +46,10 @@ func (s *Server) observe(operation string, respond Responder) http.Handler {
 func (s *Server) Observe(operation string, f Format, respond Responder) http.Handler {
 	s.metrics.prepare(operation)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now() // only measures the duration: s.Now is the clock
+		began := time.Now() // only measures the duration: the store has the clock
 		s.metrics.inFlight.Inc()
 		defer s.metrics.inFlight.Dec()
-		c := &Call{Now: s.Now(), Operation: operation, Client: s.clientAddress(r)}
+		c := &Call{Now: s.Store.Now(), Operation: operation, Client: s.clientAddress(r)}
 		c.RequestID = requestID(r, c.Now)
 		r, span := s.traced(r, operation)
 		value, err := s.guarded(w, r, c, respond)

@@ -39,7 +39,7 @@ func TestObserve_LogLevels(t *testing.T) {
 // A panic is an internal error. Its cause and its stack are in the log only.
 func TestObserve_Panic(t *testing.T) {
 	var lines bytes.Buffer
-	s := New(Deps{Log: slog.New(slog.NewTextHandler(&lines, nil)), Now: time.Now}, Options{})
+	s := New(Deps{Log: slog.New(slog.NewTextHandler(&lines, nil)), Store: storage.NewStore(nil, nil, time.Now)}, Options{})
 	h := s.observe("/v1/x", func(http.ResponseWriter, *http.Request, *Call) (any, error) { panic(context.Canceled) })
 	response := httptest.NewRecorder()
 	h.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), "POST", "/v1/x", nil))

@@ -23,7 +23,6 @@ type Deps struct {
 	Log   *slog.Logger
 	// Registerer registers the metrics. If nil, nothing is measured.
 	Registerer prometheus.Registerer
-	Now        func() time.Time
 	// Tracer records spans. If nil, nothing is traced.
 	Tracer trace.Tracer
 	// Explain returns the problem of an error that only the operations define, or nil for

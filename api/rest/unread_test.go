@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // A response of a stored change is counted and never refused.
@@ -33,7 +35,7 @@ func TestUnread_StoredChange(t *testing.T) {
 // A reading operation may have the kind or the organization of a change. Its responses
 // are limited like the others.
 func TestUnread_ReadingOperation(t *testing.T) {
-	s := New(Deps{Now: time.Now}, Options{MaxUnread: share * leastCounted})
+	s := New(Deps{Store: storage.NewStore(nil, nil, time.Now)}, Options{MaxUnread: share * leastCounted})
 	held, err := s.unread.hold("acme", 2*leastCounted, false)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,6 @@ func (a *App) apiDeps(listener string) api.Deps {
 			Store: a.store, Requests: a.conn, LastUsed: a.uses, Audit: a.conn,
 			Log:        a.Log.With("listener", listener),
 			Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"listener": listener}, a.Registry),
-			Now:        a.store.Now,
 			Tracer:     a.tracer,
 		},
 		Feedback: a.conn, Pricer: a.pricer, Vault: a.vault,

@@ -19,17 +19,17 @@ type billInput struct {
 	rate bill.Terms
 }
 
-func (in *billInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "cannot be combined with tariff")
+func (in *billInput) check(c *rest.Call) {
+	c.Wrong.Check(in.RatePlanID == "" || in.Tariff == nil, "ratePlanId", "cannot be combined with tariff")
 	if in.Tariff == nil {
 		return
 	}
 	var err error
 	if in.rate, err = bill.ReadRate(in.Tariff); errors.Is(err, bill.ErrTerms) {
-		p.Addf("tariff", "%s", billReason(err, bill.ErrTerms))
+		c.Wrong.Addf("tariff", "%s", billReason(err, bill.ErrTerms))
 	} else if err != nil {
 		plan := storage.RatePlan{ID: "tariff", Tariff: in.Tariff}
-		_ = p.AddError(plan.Validate()) // Validate returns field errors only
+		_ = c.Wrong.AddError(plan.Validate()) // Validate returns field errors only
 	}
 }
 

@@ -34,9 +34,9 @@ type createLinkInput struct{ wire.ConsoleLinkInput }
 
 func (in *createLinkInput) setDefaults() { in.Scopes = []storage.Scope{storage.ScopeRead} }
 
-func (in *createLinkInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+func (in *createLinkInput) check(c *rest.Call) {
 	for i, scope := range in.Scopes {
-		p.Check(c.Operator || c.Key.Allows(scope), fmt.Sprintf("scopes[%d]", i), "must be a scope of the API key, not %s", scope)
+		c.Wrong.Check(c.Operator || c.Key.Allows(scope), fmt.Sprintf("scopes[%d]", i), "must be a scope of the API key, not %s", scope)
 	}
 }
 

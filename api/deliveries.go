@@ -11,8 +11,8 @@ import (
 
 type listDeliveriesInput struct{ wire.ListDeliveriesInput }
 
-func (in *listDeliveriesInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	p.Check(in.Since == nil || in.Until == nil || in.Until.After(in.Since.Time), "until", "must be after since")
+func (in *listDeliveriesInput) check(c *rest.Call) {
+	c.Wrong.Check(in.Since == nil || in.Until == nil || in.Until.After(in.Since.Time), "until", "must be after since")
 }
 
 func (in *listDeliveriesInput) query() events.DeliveryQuery {

@@ -59,10 +59,8 @@ func (s *server) tariffs(v storage.View, org string) (map[int]bool, error) {
 	if cached, ok := cache.byOrg[org]; ok && cached.revision == v.Revision() {
 		return cached.tariffs, nil
 	}
-	tariffs := maps.Clone(s.Tariffs)
-	if tariffs == nil {
-		tariffs = map[int]bool{}
-	}
+	tariffs := map[int]bool{}
+	maps.Copy(tariffs, s.Tariffs)
 	for _, owner := range []string{storage.Shared, org} {
 		for plan, err := range storage.Live(v, storage.KindRatePlan, owner, "") {
 			if err != nil {

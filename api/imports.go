@@ -13,9 +13,9 @@ import (
 // importInput is empty because the importer decodes the lines one by one.
 type importInput struct{}
 
-func (importInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+func (importInput) check(c *rest.Call) {
 	lines := bytes.Count(c.Body, []byte("\n"))
-	p.Check(lines <= importer.MaxLines, "body", "has %d lines, at most %d are allowed", lines, importer.MaxLines)
+	c.Wrong.Check(lines <= importer.MaxLines, "body", "has %d lines, at most %d are allowed", lines, importer.MaxLines)
 }
 
 func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) (wire.Imported, error) {

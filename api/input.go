@@ -19,10 +19,9 @@ type method[In, Out any] func(s *server, ctx context.Context, c *rest.Call, in *
 // defaulter is an input with default values for absent fields.
 type defaulter interface{ setDefaults() }
 
-// checker is an input with checks beyond its schema.
-type checker interface {
-	check(s *server, c *rest.Call, p *rest.FieldErrors)
-}
+// checker is an input with checks beyond its schema. check adds the wrong fields to
+// c.Wrong.
+type checker interface{ check(c *rest.Call) }
 
 // takes returns the operation of a method. An absent optional body means {}.
 func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Operation {
@@ -66,7 +65,7 @@ func (s *server) checkInput(in any, c *rest.Call) {
 		s.checkOrganization(&c.Wrong, c.Change.Org)
 	}
 	if in, ok := in.(checker); ok {
-		in.check(s, c, &c.Wrong)
+		in.check(c)
 	}
 }
 
@@ -114,11 +113,11 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 }
 
 // resolveWindow returns the window of two timestamps, or nil if both are absent. It adds
-// the window's errors to p. An unreadable timestamp is zero, and the schema has reported
-// it.
-func resolveWindow(start, end *storage.Time, now time.Time, p *rest.FieldErrors) pricing.Window {
-	w, err := pricing.ResolveWindow(given(start), given(end), now)
-	_ = p.AddError(err) // ResolveWindow returns field errors only
+// the window's errors to c.Wrong. An unreadable timestamp is zero, and the schema has
+// reported it.
+func resolveWindow(c *rest.Call, start, end *storage.Time) pricing.Window {
+	w, err := pricing.ResolveWindow(given(start), given(end), c.Now)
+	_ = c.Wrong.AddError(err) // ResolveWindow returns field errors only
 	return w
 }
 

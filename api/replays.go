@@ -69,8 +69,8 @@ func (in *replayInput) setDefaults() {
 	in.Outcomes = []string{string(events.OutcomeFailed), string(events.OutcomeExpired)}
 }
 
-func (in *replayInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	p.Check(!in.Since.IsZero(), "since", "is required")
+func (in *replayInput) check(c *rest.Call) {
+	c.Wrong.Check(!in.Since.IsZero(), "since", "is required")
 }
 
 func showReplay(r *storage.Replay) wire.Replay {

@@ -14,8 +14,8 @@ import (
 
 type savingsInput struct{ wire.SavingsInput }
 
-func (in *savingsInput) check(_ *server, _ *rest.Call, p *rest.FieldErrors) {
-	_ = p.AddError(in.Validate()) // Validate returns field errors only
+func (in *savingsInput) check(c *rest.Call) {
+	_ = c.Wrong.AddError(in.Validate()) // Validate returns field errors only
 }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {

@@ -17,9 +17,9 @@ type priceSignalInput struct {
 	window pricing.Window
 }
 
-func (in *priceSignalInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
-	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
-	p.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be combined with the format %s", storage.FormatOpenADR3)
+func (in *priceSignalInput) check(c *rest.Call) {
+	in.window = resolveWindow(c, in.StartTime, in.EndTime)
+	c.Wrong.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be combined with the format %s", storage.FormatOpenADR3)
 }
 
 func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready, error) {

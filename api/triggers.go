@@ -22,11 +22,11 @@ type triggerInput struct {
 	window pricing.Window
 }
 
-func (in *triggerInput) check(_ *server, c *rest.Call, p *rest.FieldErrors) {
+func (in *triggerInput) check(c *rest.Call) {
 	if in.OrganizationID != nil {
-		storage.CheckID(p, "organizationId", *in.OrganizationID)
+		storage.CheckID(&c.Wrong, "organizationId", *in.OrganizationID)
 	}
-	in.window = resolveWindow(in.StartTime, in.EndTime, c.Now, p)
+	in.window = resolveWindow(c, in.StartTime, in.EndTime)
 }
 
 func accepted(t *events.Trigger) wire.AcceptedTrigger {

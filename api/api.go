@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/openadr"
@@ -68,7 +67,7 @@ type Deps struct {
 // organization's API key.
 func Public(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	operations := rest.CrossOrigin(o.Origins, s.rest.Router(s.rest.Partner, s.partnerRoutes(), pages(AudiencePartner)))
+	operations := rest.CrossOrigin(o.Origins, s.rest.Router(s.rest.Partner, s.routes(AudiencePartner), pages(AudiencePartner)))
 	if !d.OpenADR {
 		return operations
 	}
@@ -89,13 +88,8 @@ func Public(d Deps, o rest.Options) http.Handler {
 // organization in rest.OrganizationHeader.
 func Admin(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	return s.rest.Router(rest.Operators{Key: d.OperatorKey, Store: d.Store}.Authenticate, s.routes(), pages(AudienceOperator))
+	return s.rest.Router(rest.Operators{Key: d.OperatorKey, Store: d.Store}.Authenticate, s.routes(AudienceOperator), pages(AudienceOperator))
 }
-
-// Routes returns all operations. The partners' operations come first.
-func Routes() []rest.Route { return (&server{}).routes() }
-
-func (s *server) routes() []rest.Route { return slices.Concat(s.partnerRoutes(), s.operatorRoutes()) }
 
 // server has the shared state of the operations.
 type server struct {

@@ -1,6 +1,13 @@
 package api
 
-import "context"
+import (
+	"context"
+
+	"github.com/gridhook/gridhook/api/rest"
+)
+
+// Routes returns all operations. The partners' operations come first.
+func Routes() []rest.Route { return AudienceOperator.Routes() }
 
 // RequestExamples returns an example of each operation's body, by the operation's name.
 func RequestExamples() map[string]string {

@@ -25,19 +25,6 @@ const (
 	AudienceOperator Audience = "operator"
 )
 
-// groups describes the groups of operations in the order of the document.
-var groups = []struct{ name, description string }{
-	{groupTriggers, "Trigger the price signals of an organization's homes, and read the outcome of each delivery."},
-	{groupEndpoints, "Destinations of webhooks, and their signatures."},
-	{groupSchedules, "Automatic triggers."},
-	{groupChannels, "Where people hear of failing endpoints, failed triggers and near quotas."},
-	{groupLinks, "Links that open the console without a sign-in."},
-	{groupHomes, "Prices, bills, savings and solar of a home, and its heating and cooling devices."},
-	{groupOnboarding, "Supported areas, and the onboarding of homes."},
-	{groupFeedback, "Messages to the operator."},
-	{groupOperator, "Organizations, keys, and the data of the partners' operations."},
-}
-
 // object is a JSON object of the OpenAPI document.
 type object = map[string]any
 
@@ -56,25 +43,14 @@ type document struct {
 	types    *schema.Types
 }
 
-func (d *document) routes() []rest.Route {
-	if d.audience == AudienceOperator {
-		return Routes()
-	}
-	return (&server{}).partnerRoutes()
-}
-
 func (d *document) document() object {
 	var all schema.Members[object]
-	used := map[string]bool{}
-	for _, r := range d.routes() {
-		all = append(all, schema.Member[object]{Name: r.Path, Value: object{"post": d.operation(&r)}})
-		used[r.Group] = true
+	var tags []object
+	for _, g := range d.audience.groups() {
+		tags = append(tags, object{"name": g.name, "description": g.description})
 	}
-	tags := []object{}
-	for _, g := range groups {
-		if used[g.name] {
-			tags = append(tags, object{"name": g.name, "description": g.description})
-		}
+	for _, r := range d.audience.Routes() {
+		all = append(all, schema.Member[object]{Name: r.Path, Value: object{"post": d.operation(&r)}})
 	}
 	webhooks := d.webhooks()
 	return object{

@@ -10,41 +10,52 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Groups of the operations.
-const (
-	groupTriggers   = "Price-signal webhooks"
-	groupEndpoints  = "Webhook endpoints"
-	groupSchedules  = "Schedules"
-	groupChannels   = "Notification channels"
-	groupLinks      = "Console links"
-	groupHomes      = "Homes and devices"
-	groupOnboarding = "Onboarding"
-	groupFeedback   = "Feedback"
-	groupOperator   = "Operator"
-)
-
-// partnerRoutes returns the table of the partners' operations.
-func (s *server) partnerRoutes() []rest.Route {
-	return slices.Concat(
-		s.grouped(groupTriggers, webhookRoutes),
-		s.grouped(groupEndpoints, endpointRoutes, relayRoutes, replayRoutes),
-		s.grouped(groupSchedules, scheduleRoutes),
-		s.grouped(groupChannels, channelRoutes),
-		s.grouped(groupLinks, linkRoutes),
-		s.grouped(groupHomes, homeRoutes),
-		s.grouped(groupOnboarding, onboardingRoutes),
-		s.grouped(groupFeedback, feedbackRoutes),
-	)
+// group is a group of operations, with its heading and its text in the documentation.
+type group struct {
+	name, description string
+	operations        []operation
 }
 
-// grouped returns the routes of tables of operations, all in one group.
-func (s *server) grouped(group string, tables ...[]operation) (routes []rest.Route) {
-	for _, route := range slices.Concat(tables...) {
-		r := route(s)
-		r.Group = group
-		routes = append(routes, r)
+// partnerGroups are the partners' operations in the order of the documentation.
+// operatorGroup has the operations for the operator only, which come last.
+var (
+	partnerGroups = []group{
+		{"Price-signal webhooks", "Trigger the price signals of an organization's homes, and read the outcome of each delivery.", webhookRoutes},
+		{"Webhook endpoints", "Destinations of webhooks, and their signatures.", slices.Concat(endpointRoutes, relayRoutes, replayRoutes)},
+		{"Schedules", "Automatic triggers.", scheduleRoutes},
+		{"Notification channels", "Where people hear of failing endpoints, failed triggers and near quotas.", channelRoutes},
+		{"Console links", "Links that open the console without a sign-in.", linkRoutes},
+		{"Homes and devices", "Prices, bills, savings and solar of a home, and its heating and cooling devices.", homeRoutes},
+		{"Onboarding", "Supported areas, and the onboarding of homes.", onboardingRoutes},
+		{"Feedback", "Messages to the operator.", feedbackRoutes},
 	}
-	return routes
+	operatorGroup = group{"Operator", "Organizations, keys, and the data of the partners' operations.", slices.Concat(
+		organizationRoutes, ownedHomeRoutes, planRoutes, signalRoutes, sourceRoutes, factRoutes, operatorKeyRoutes, auditRoutes, tenantRoutes,
+	)}
+)
+
+// groups returns the groups of operations that the audience's listener serves.
+func (a Audience) groups() []group {
+	if a == AudienceOperator {
+		return append(slices.Clip(partnerGroups), operatorGroup)
+	}
+	return partnerGroups
+}
+
+// Routes returns the operations that the audience's listener serves. The partners'
+// operations come first.
+func (a Audience) Routes() []rest.Route { return (&server{}).routes(a) }
+
+// routes returns the routes of an audience at a server.
+func (s *server) routes(a Audience) (all []rest.Route) {
+	for _, g := range a.groups() {
+		for _, route := range g.operations {
+			r := route(s)
+			r.Group = g.name
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // webhookRoutes are the operations on triggers and deliveries.

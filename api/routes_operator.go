@@ -5,11 +5,6 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// operatorRoutes returns the table of operations for the operator only.
-func (s *server) operatorRoutes() []rest.Route {
-	return s.grouped(groupOperator, organizationRoutes, ownedHomeRoutes, planRoutes, signalRoutes, sourceRoutes, factRoutes, operatorKeyRoutes, auditRoutes, tenantRoutes)
-}
-
 // organizationRoutes are the operations on organizations and their keys.
 var organizationRoutes = []operation{
 	do(rest.Route{

@@ -97,7 +97,7 @@ func TestClient_CoversAPI(t *testing.T) {
 		"listFeedback":               {client.Page{}, page[storage.Feedback]{}},
 	}
 	answers := map[string]reflect.Type{"getPriceSignal": reflect.TypeFor[wire.PriceSignal]()} // encoded by hand
-	for _, route := range api.Routes() {
+	for _, route := range api.AudienceOperator.Routes() {
 		ours, ok := operations[route.Name]
 		if !ok {
 			continue // the client lacks some operations
@@ -156,7 +156,7 @@ func fields(t reflect.Type) []string {
 // A client waits longer than a server takes for its longest operation.
 func TestClient_Timeout(t *testing.T) {
 	const answering = 5 * time.Second
-	for _, route := range api.Routes() {
+	for _, route := range api.AudienceOperator.Routes() {
 		if least := max(route.Timeout, 25*time.Second) + answering; client.DefaultHTTP.Timeout < least {
 			t.Errorf("the client waits %s for %s, want at least %s", client.DefaultHTTP.Timeout, route.Name, least)
 		}

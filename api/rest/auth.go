@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -190,7 +189,7 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 		return err
 	})
 	if err != nil {
-		return nil, Ignore(err, storage.ErrNotFound)
+		return nil, IgnoreNotFound(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +228,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 	return s.Store.View(func(v storage.View) error {
 		other, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org))
 		exists := err == nil
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if IgnoreNotFound(err) != nil {
 			return err
 		}
 		switch {
@@ -239,7 +238,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 			return nil
 		}
 		own, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.Key.OrganizationID))
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if IgnoreNotFound(err) != nil {
 			return err
 		}
 		if !exists || !slices.Contains(own.ChildOrganizationIDs, org) {

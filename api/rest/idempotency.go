@@ -79,7 +79,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if err == nil && stored.Made == first.Made && stored.Answer != nil {
 		err = json.Unmarshal(stored.Answer, &out)
 	}
-	return out, Ignore(err, storage.ErrNotFound)
+	return out, IgnoreNotFound(err)
 }
 
 // firstRequest returns the unexpired request of the key with its revision. If there is
@@ -89,7 +89,7 @@ func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.Idem
 	now := request.CreatedAt.Time
 	for range tries {
 		first, revision, err = s.Requests.Request(ctx, request.OrganizationID, request.ID)
-		if Ignore(err, storage.ErrNotFound) != nil || err == nil && first.Known(now) {
+		if IgnoreNotFound(err) != nil || err == nil && first.Known(now) {
 			return first, revision, err
 		}
 		if err := s.takeNewKey(c, request.OrganizationID, now); err != nil {
@@ -122,9 +122,9 @@ func (s *Server) takeNewKey(c *Call, owner string, now time.Time) error {
 	return nil
 }
 
-// Ignore returns nil for the expected error and every other error unchanged.
-func Ignore(err, expected error) error {
-	if errors.Is(err, expected) {
+// IgnoreNotFound returns nil for storage.ErrNotFound and every other error unchanged.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -37,10 +37,6 @@ var ownFormat = Format{
 	},
 }
 
-func (s *Server) observe(operation string, respond Responder) http.Handler {
-	return s.Observe(operation, ownFormat, respond)
-}
-
 // Observe wraps a Responder. It assigns the request identifier, turns panics into errors,
 // writes the response, measures it and logs it.
 func (s *Server) Observe(operation string, f Format, respond Responder) http.Handler {

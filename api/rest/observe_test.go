@@ -40,7 +40,7 @@ func TestObserve_LogLevels(t *testing.T) {
 func TestObserve_Panic(t *testing.T) {
 	var lines bytes.Buffer
 	s := New(Deps{Log: slog.New(slog.NewTextHandler(&lines, nil)), Store: storage.NewStore(nil, nil, time.Now)}, Options{})
-	h := s.observe("/v1/x", func(http.ResponseWriter, *http.Request, *Call) (any, error) { panic(context.Canceled) })
+	h := s.Observe("/v1/x", ownFormat, func(http.ResponseWriter, *http.Request, *Call) (any, error) { panic(context.Canceled) })
 	response := httptest.NewRecorder()
 	h.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), "POST", "/v1/x", nil))
 	if body := response.Body.String(); response.Code != 500 || !strings.Contains(body, CodeInternal) || strings.Contains(body, "canceled") {

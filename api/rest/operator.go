@@ -3,7 +3,6 @@ package rest
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 	"time"
 
@@ -33,7 +32,7 @@ func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
 		return Caller{}, errInvalidKey
 	}
 	key, err := storage.Get[storage.OperatorKey](o.Store, storage.OperatorKeyRef(id))
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	if IgnoreNotFound(err) != nil {
 		return Caller{}, err
 	}
 	// A missing key has the empty hash, which no secret matches.

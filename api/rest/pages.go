@@ -14,7 +14,7 @@ type Page struct {
 
 // page returns a handler for a page. It accepts GET and HEAD.
 func (s *Server) page(p Page) http.Handler {
-	refuse := s.observe(p.Path, func(w http.ResponseWriter, _ *http.Request, _ *Call) (any, error) {
+	refuse := s.Observe(p.Path, ownFormat, func(w http.ResponseWriter, _ *http.Request, _ *Call) (any, error) {
 		w.Header().Set("Allow", "GET, HEAD")
 		return nil, errReadOnly
 	})

@@ -22,14 +22,14 @@ import (
 func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page) http.Handler {
 	r := mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for _, route := range routes {
-		r.Handle(pattern(route.Path), s.observe(route.Path, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
+		r.Handle(pattern(route.Path), s.Observe(route.Path, ownFormat, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
 			return s.serve(w, r, c, &route, authenticate)
 		}))
 	}
 	for _, page := range pages {
 		r.Handle(page.Path, s.page(page))
 	}
-	r.NotFoundHandler = s.observe(unmatched, func(http.ResponseWriter, *http.Request, *Call) (any, error) {
+	r.NotFoundHandler = s.Observe(unmatched, ownFormat, func(http.ResponseWriter, *http.Request, *Call) (any, error) {
 		return nil, errPath
 	})
 	return r

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // unmatched begins the operation label of requests that match no operation.
@@ -23,30 +24,27 @@ type metrics struct {
 
 // newMetrics registers the metrics. r may be nil.
 func newMetrics(r prometheus.Registerer) *metrics {
-	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+	register := promauto.With(r)
+	return &metrics{
+		requests: register.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_total",
 			Help: "HTTP requests by operation and status code.",
 		}, []string{"operation", "code"}),
-		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+		duration: register.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "request_duration_seconds",
 			Help:                        "Duration of HTTP requests, in seconds.",
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10},
 		}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+		inFlight: register.NewGauge(prometheus.GaugeOpts{
 			Namespace: "gridhook", Subsystem: "http", Name: "requests_in_flight",
 			Help: "HTTP requests in progress.",
 		}),
-		unaudited: prometheus.NewCounter(prometheus.CounterOpts{
+		unaudited: register.NewCounter(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "audit_failures_total",
 			Help: "Changes whose entry the audit log did not store. The entry is in the process's log.",
 		}),
 	}
-	if r != nil {
-		r.MustRegister(m.requests, m.duration, m.inFlight, m.unaudited)
-	}
-	return m
 }
 
 // prepare creates an operation's counter, so that it reads 0 before the first request.

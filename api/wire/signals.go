@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/signals"
 )
 
 // PriceSignal is the price signal of a home. It documents the encoding of package
@@ -52,4 +53,11 @@ type PriceReason struct {
 	StartTime storage.Time `json:"startTime"`
 	EndTime   storage.Time `json:"endTime"`
 	pricing.Reason
+}
+
+// OpenADREvent is a price signal as an OpenADR 3.1 event.
+type OpenADREvent struct {
+	signals.OpenADRHead
+	Targets []string `json:"targets" doc:"The home."`
+	signals.OpenADRSeries
 }

@@ -2,6 +2,7 @@ package openadr
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -262,7 +263,7 @@ func (s *server) writable(k *kind, r *request) (o storage.OpenADRObject, err err
 			return err
 		}
 		if derived, err := s.findDerived(v, &a, r); derived != nil || err != nil {
-			return errors.Join(err, errDerived)
+			return cmp.Or[error](err, errDerived)
 		}
 		o, _, err = read(v, &a, r.id)
 		return err

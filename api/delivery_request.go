@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -84,9 +85,7 @@ func mayTrigger(c *rest.Caller) bool {
 // gave.
 func shownHeaders(e *storage.WebhookEndpoint, signed map[string]string, sign bool) map[string]string {
 	shown := map[string]string{"Content-Type": "application/json", "User-Agent": events.UserAgent}
-	for name, value := range wire.MaskedHeaders(e) {
-		shown[name] = value
-	}
+	maps.Copy(shown, wire.MaskedHeaders(e))
 	if e.Authentication != nil {
 		shown["Authorization"] = storage.Masked
 	}

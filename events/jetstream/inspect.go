@@ -51,7 +51,7 @@ type Finding struct {
 // Look checks all streams. revision is the last revision of STATE that this process has
 // applied. records is the minimum number of messages in STATE at that revision. Look
 // returns the errors of its requests. Every process of a fleet calls it each second. So
-// it asks for each stream once, and once for the consumers of each stream with queues.
+// it asks for each stream and for each queue once.
 func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
 	for _, q := range append(retryQueues(), startQueue, sliceQueue, surplusQueue, noticeQueue) {
@@ -108,21 +108,21 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 	return errors.Join(errs...)
 }
 
-// consumers returns the consumers of a stream by name, nil for a stream without queues.
+// consumers returns the consumers of a stream's queues by name, without those that do not
+// exist. It does not list the stream's consumers: the server would wait seconds for those on a
+// server that is down.
 func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue) (map[string]*jetstream.ConsumerInfo, error) {
-	if len(queues) == 0 {
-		return nil, nil
-	}
-	s, err := i.c.handle(ctx, stream)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]*jetstream.ConsumerInfo{}
-	list := s.ListConsumers(ctx)
-	for info := range list.Info() {
-		found[info.Name] = info
+	for _, q := range queues {
+		c, err := i.c.js.Consumer(ctx, i.c.prefix.Name(stream), q.name)
+		switch {
+		case err == nil:
+			found[q.name] = c.CachedInfo()
+		case !errors.Is(err, jetstream.ErrConsumerNotFound):
+			return nil, err
+		}
 	}
-	return found, list.Err()
+	return found, nil
 }
 
 // lookAtState describes losses of STATE. Each entity has one message, its last. A deleted

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/gridhook/gridhook/api/client"
@@ -48,8 +50,14 @@ func survivesKill(t *testing.T, conf natsConf) {
 	r := receive(t)
 	acme := furnish(t, api, r.url)
 	deliver(t, acme)
+	spreadConsumers(t, url)
 	servers[0].Kill()
+	killed := time.Now()
 	deliver(t, acme)
+	// Without an inspection of NATS, a process is not ready after six seconds.
+	eventually(t, "ready without the server", func(ctx context.Context) (bool, error) {
+		return time.Since(killed) > 12*time.Second && ready(ctx, api), nil
+	})
 	if n := r.taken.Load(); n < 2*homes {
 		t.Errorf("%d webhooks arrived of %d", n, 2*homes)
 	}
@@ -200,6 +208,32 @@ func start(t *testing.T, b blackbox.Binaries, role, url string) *blackbox.Gridho
 func startWith(t *testing.T, b blackbox.Binaries, role string, env ...string) *blackbox.Gridhook {
 	t.Helper()
 	return blackboxtest.Start(t, blackbox.Run{Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience, Env: env})
+}
+
+// spreadConsumers makes consumers of the triggers without replicas, on any server of the
+// cluster. NATS describes a consumer on a server that is down only after seconds. A ledger
+// that has just connected again has such a consumer too.
+func spreadConsumers(t *testing.T, url string) {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	must(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	must(t, err)
+	for range 12 {
+		_, err := js.CreateConsumer(t.Context(), "GRIDHOOK_TRIGGERS", jetstream.ConsumerConfig{Replicas: 1, MemoryStorage: true, InactiveThreshold: time.Hour})
+		must(t, err)
+	}
+}
+
+// ready reports whether a process is ready.
+func ready(ctx context.Context, g *blackbox.Gridhook) bool {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, g.Admin+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(r)
+	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
 // eventually repeats a check until it succeeds.

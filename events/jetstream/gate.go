@@ -10,9 +10,9 @@ import (
 
 // Gate says what the process can take on now. SetGate sets it.
 type Gate struct {
-	// Full returns a storage.ErrUnavailable while nothing new may be stored. Outcomes of
+	// Refusal returns a storage.ErrUnavailable while nothing new may be stored. Outcomes of
 	// accepted work are stored anyway.
-	Full func() error
+	Refusal func() error
 	// Stuck reports whether no outcome can be stored. The process then handles no message.
 	// A webhook without a stored receipt is sent again: with a full disk, that would repeat
 	// until space is free.
@@ -20,7 +20,7 @@ type Gate struct {
 }
 
 // openGate is the gate of a connection without a SetGate.
-var openGate = Gate{Full: func() error { return nil }, Stuck: func() bool { return false }}
+var openGate = Gate{Refusal: func() error { return nil }, Stuck: func() bool { return false }}
 
 // SetGate sets the gate. Call it before the connection is used.
 func (c *Conn) SetGate(g Gate) { c.gate = g }

@@ -19,7 +19,7 @@ func (c *Conn) Admit(context.Context, events.Trigger) error { return nil }
 
 // Accept stores a trigger and returns its sequence once it is durable.
 func (c *Conn) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
-	if err := c.gate.Full(); err != nil {
+	if err := c.gate.Refusal(); err != nil {
 		return 0, err
 	}
 	// gofail: var bugAnswerFirst struct{}

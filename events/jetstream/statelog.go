@@ -88,7 +88,7 @@ func decodeRecord(subject string, sequence uint64, stored time.Time, data []byte
 
 // Append stores one write.
 func (l StateLog) Append(ctx context.Context, w storage.Write) (uint64, error) {
-	if err := l.c.gate.Full(); err != nil {
+	if err := l.c.gate.Refusal(); err != nil {
 		return 0, err
 	}
 	data, err := l.encode(w)
@@ -133,7 +133,7 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	if len(ws) == 1 {
 		return l.Append(ctx, ws[0])
 	}
-	if err := l.c.gate.Full(); err != nil {
+	if err := l.c.gate.Refusal(); err != nil {
 		return 0, err
 	}
 	id := nuid.Next()

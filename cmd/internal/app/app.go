@@ -253,7 +253,7 @@ func (a *App) connect(ctx context.Context) error {
 		return err
 	}
 	a.conn = conn
-	conn.SetGate(jetstream.Gate{Full: a.guard.refusal, Stuck: func() bool { return a.guard.stuck.Load() != nil }})
+	conn.SetGate(jetstream.Gate{Refusal: a.guard.refusal, Stuck: func() bool { return a.guard.stuck.Load() != nil }})
 	a.onStop("the connection to NATS", conn.Close)
 	return nil
 }

@@ -45,10 +45,8 @@ type guard struct {
 	// while there is no such fault.
 	full, stuck, damage atomic.Pointer[string]
 
-	// verified is the number of reconnects after which the log of record was last found to
-	// have every record of the replica. Somebody may have restored older files of NATS in the
-	// meantime. The replica would skip new records up to its own revision.
-	verified atomic.Uint64
+	// log compares the log of record with the replica.
+	log comparison
 
 	unhealthy           repeated // why the embedded server is unhealthy
 	backoff             restartBackoff
@@ -182,6 +180,7 @@ func (g *guard) inspect(ctx context.Context) error {
 		return err
 	}
 	found, err := g.inspector.Look(ctx, revision, records)
+	g.log.compare(found.Depth.State, revision, reconnects) // even if another stream has no leader
 	for _, queue := range found.Recreated {
 		g.recreated.Inc()
 		g.app.Log.Warn("consumer skipped messages, consumer recreated", "queue", queue)
@@ -189,22 +188,19 @@ func (g *guard) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found.Depth.State >= revision {
-		g.verified.Store(reconnects)
-	}
 	g.app.health.update(found.Depth, g.app.replica.Revision(), time.Now())
 	g.note(&g.damage, strings.Join(found.Damage, "; "), "log of record damaged")
 	return nil
 }
 
 // refusal returns a storage.ErrUnavailable while nothing new may be stored: the disk or the
-// store has no space, or the log of record may be older than the replica.
+// store has no space, or the log of record may be shorter than the replica.
 func (g *guard) refusal() error {
 	if why := g.full.Load(); why != nil {
 		return fmt.Errorf("%w: %s", storage.ErrUnavailable, *why)
 	}
-	if g.app.conn.Reconnects() != g.verified.Load() {
-		return fmt.Errorf("%w: the connection was restored, and the log is not yet compared with the replica", storage.ErrUnavailable)
+	if why := g.log.refusal(g.app.conn.Reconnects()); why != "" {
+		return fmt.Errorf("%w: %s", storage.ErrUnavailable, why)
 	}
 	return nil
 }
@@ -222,6 +218,9 @@ func (g *guard) problem() string {
 		if why != nil {
 			return *why
 		}
+	}
+	if g.log.lost.Load() {
+		return lostRecords
 	}
 	return ""
 }

@@ -25,10 +25,10 @@ const (
 // The confidence in prices that a doubt changes. Other doubts have a confidence of their
 // own in each interval.
 const (
-	// unknownHoliday is the confidence in a weekday's price on a federal holiday, if the
+	// holidayAsWeekday is the confidence in a weekday's price on a federal holiday, if the
 	// source names no holidays. The tariff sheets of PG&E, SCE and SDG&E price 3 of the 11
 	// federal holidays as weekdays.
-	unknownHoliday = 0.27
+	holidayAsWeekday = 0.27
 	// otherRegime is the confidence in prices that another regime would change. It is the
 	// share of applications under net billing at the utilities that bill new homes, by the
 	// years of package regime: most homes applied before.

@@ -171,7 +171,7 @@ func (v *version) mayBeHoliday(day localDay) bool {
 // price is lower.
 func (c *card) weighHoliday(q *quote, quarter int) {
 	tiers := c.version.Periods[c.version.Weekend[c.day.month][quarter]]
-	q.weigh(unknownHolidays, unknownHoliday, q.rate-tiers[min(q.tier, len(tiers)-1)].Price(), q.tariff)
+	q.weigh(unknownHolidays, holidayAsWeekday, q.rate-tiers[min(q.tier, len(tiers)-1)].Price(), q.tariff)
 }
 
 // observed returns the federal holidays observed on a day. A holiday on a Saturday is

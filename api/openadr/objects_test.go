@@ -91,6 +91,34 @@ func TestRemove_RepeatAfterFailure(t *testing.T) {
 	}
 }
 
+// unreadable is a replica whose rate plans cannot be read.
+type unreadable struct{ *storagetest.Replica }
+
+func (r unreadable) View(fn func(storage.View) error) error {
+	return r.Replica.View(func(v storage.View) error { return fn(withoutPlans{v}) })
+}
+
+type withoutPlans struct{ storage.View }
+
+func (v withoutPlans) Scan(kind storage.Kind, org, after string, fn func(storage.Record) bool) error {
+	if kind == storage.KindRatePlan {
+		return storage.ErrUnavailable
+	}
+	return v.View.Scan(kind, org, after, fn)
+}
+
+// TestRemove_UnreadablePlan checks that a failed read is not taken for a program that is
+// derived from a rate plan and cannot be written.
+func TestRemove_UnreadablePlan(t *testing.T) {
+	_, log, replica := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	store := storage.NewStore(log, unreadable{replica}, func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	_, err := s.remove(kinds()[0], business(t.Context(), http.MethodDelete, "p"))
+	if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errDerived) {
+		t.Errorf("got %v, want only %v", err, storage.ErrUnavailable)
+	}
+}
+
 // heldBody is a body that calls before when its first byte is read.
 type heldBody struct {
 	io.Reader

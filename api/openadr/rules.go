@@ -53,7 +53,7 @@ func kinds() []*kind {
 
 // shaped returns a function that decodes a body into a T and passes it to set. set moves
 // fields from the T to the object. The rest of the T becomes the object's body. Errors:
-// *storage.InvalidError, or an error of set.
+// *storage.InvalidError, or an error of body or set.
 func shaped[T any](set func(s *server, r *request, in *T, o *storage.OpenADRObject, p *rest.FieldErrors) error) func(*server, *request, *storage.OpenADRObject) error {
 	described := types.Of(reflect.TypeFor[T](), schema.Request)
 	return func(s *server, r *request, o *storage.OpenADRObject) error {

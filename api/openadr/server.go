@@ -161,7 +161,7 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 }
 
 // body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,
-// *storage.InvalidError.
+// *storage.InvalidError, and those of rest.ReadError.
 func (r *request) body(into any, sch *schema.Schema) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {

@@ -99,8 +99,8 @@ func (l *Ledger) RanOut(org string, now time.Time) (bool, error) {
 	return ended > 0 && !inForce, err
 }
 
-// eachNewest calls fn with the triggers of an organization, or of all, newest first. If fn
-// returns false, eachNewest skips the rest of the organization.
+// eachNewest calls fn with the triggers of an organization, or of one organization after
+// another, newest first. If fn returns false, eachNewest skips the rest of the organization.
 func (l *Ledger) eachNewest(org string, fn func(*tally) bool) error {
 	return l.file.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(triggersTable)).Cursor()

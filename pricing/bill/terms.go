@@ -75,7 +75,8 @@ type Terms struct {
 	// tariff's charge if it has a unit.
 	FixedCharge, MinimumCharge pricing.Charge
 
-	// Rules are the rules of the settlement. MinimumCharge stands for their minimum charge.
+	// Rules are the rules of the settlement. Calculate ignores Minimum, MinimumUnit and
+	// NonNetMetered: ForHome turns them into MinimumCharge and Metering.
 	Rules
 	// Regime is the home's solar regime. Net metering under it may credit the whole price.
 	Regime pricing.Regime

@@ -72,7 +72,7 @@ func (x *house) drift(w climate.Weather) float64 {
 	return (1-x.a)*w.Temperature + x.b*(x.s*w.GHI/1000+x.g)
 }
 
-// plant is the device in one step, at the step's outdoor temperature. Output is in
+// plant is the device at one outdoor temperature, or at its rated output. Output is in
 // degrees, electricity in kWh per degree. Auxiliary heat starts after the heat pump's full
 // output.
 type plant struct {

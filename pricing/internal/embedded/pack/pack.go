@@ -1,5 +1,5 @@
 // Package pack writes the files that package embedded decodes, and reads tables. Only
-// generators and checks use it.
+// generators, checks and tests use it.
 package pack
 
 import (

@@ -83,7 +83,9 @@ the parts before it, or only to the parts after its colon.`,
 	})
 	cmd.Args = takesUpTo(1)
 	cmd.Flags().StringArrayVar(&parts, "part", nil, "`part` of a composed plan: ROLE=PLAN, or ADJUSTMENT=PLAN:PLAN,PLAN (repeatable)")
-	cmd.ValidArgsFunction = cobra.FixedCompletions(catalogIDs(), cobra.ShellCompDirectiveNoFileComp)
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return catalogIDs(), cobra.ShellCompDirectiveNoFileComp
+	}
 	return cmd
 }
 

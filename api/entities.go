@@ -23,8 +23,8 @@ func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) err
 	return s.Store.Create(ctx, e)
 }
 
-// createOnce creates an entity. If an earlier attempt of the same request has stored it,
-// createOnce reads what is stored.
+// createOnce creates an entity. If an earlier attempt of the same request has stored the
+// entity, createOnce reads the stored entity.
 func createOnce[T any, P entity[T]](ctx context.Context, s *storage.Store, e P) error {
 	err := s.Create(ctx, e)
 	if errors.Is(err, storage.ErrExists) {

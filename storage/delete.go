@@ -47,7 +47,7 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, ref, true, nothingElse)
 }
 
-// DeleteSource deletes a source with its state. What it has fetched stays. Errors:
+// DeleteSource deletes a source with its state. The fetched prices stay. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, KindSource.Ref(org, id), false, nothingElse)

@@ -26,8 +26,8 @@ type resourceLine struct {
 	line func() importLine
 }
 
-// resources lists the kinds of lines in the order of an import, which is that of
-// storage.Kinds. The documentation and an export have the same order.
+// resources lists the kinds of lines in the order of an import. storage.Kinds has the same
+// order. The documentation and an export have the same order.
 var resources = []resourceLine{
 	{storage.KindOrganization, func() importLine { return &organizationLine{} }},
 	{storage.KindUtility, func() importLine { return &utilityLine{Utility: storage.NewUtility()} }},

@@ -38,8 +38,8 @@ type Rollover string
 
 // The values of Rollover.
 const (
-	// None pays each month's credit in the month. It is the default under NetBilling and
-	// FeedIn.
+	// None: each month's credit is paid in the same month. This is the default under
+	// NetBilling and FeedIn.
 	None Rollover = "NONE"
 	// Dollars carries the value of the surplus of sent over drawn energy. It is the
 	// default under NetMetering.

@@ -11,7 +11,7 @@ type comparison struct {
 	// compared is the number of reconnects at the last comparison that found nothing, plus
 	// one. It is 0 while the process starts.
 	compared atomic.Uint64
-	behind   bool // at the last comparison; the leader of a cluster may lag once
+	behind   repeated // the leader of a cluster may lag once
 	lost     atomic.Bool
 }
 
@@ -21,15 +21,17 @@ const lostRecords = "the log of record has lost records that this process has re
 // compare compares the last revision of the log, 0 if it is unknown, with the replica's.
 // reconnects is the number of reconnects before the log was read.
 func (c *comparison) compare(last, revision, reconnects uint64) {
-	switch {
-	case last == 0:
-	case last >= revision:
-		c.behind = false
+	if last == 0 {
+		return
+	}
+	fault := ""
+	if last >= revision {
 		c.compared.Store(reconnects + 1)
-	case c.behind:
+	} else {
+		fault = lostRecords
+	}
+	if c.behind.found(fault) != "" {
 		c.lost.Store(true)
-	default:
-		c.behind = true
 	}
 }
 

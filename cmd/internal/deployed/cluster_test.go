@@ -210,16 +210,23 @@ func startWith(t *testing.T, b blackbox.Binaries, role string, env ...string) *b
 	return blackboxtest.Start(t, blackbox.Run{Binary: b.Gridhook, Role: role, Data: t.TempDir(), Patience: patience, Env: env})
 }
 
+// connect connects to NATS for the rest of the test.
+func connect(t *testing.T, url string) jetstream.JetStream {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	must(t, err)
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	must(t, err)
+	return js
+}
+
 // spreadConsumers makes consumers of the triggers without replicas, on any server of the
 // cluster. NATS describes a consumer on a server that is down only after seconds. A ledger
 // that has just connected again has such a consumer too.
 func spreadConsumers(t *testing.T, url string) {
 	t.Helper()
-	nc, err := nats.Connect(url)
-	must(t, err)
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	must(t, err)
+	js := connect(t, url)
 	for range 12 {
 		_, err := js.CreateConsumer(t.Context(), "GRIDHOOK_TRIGGERS", jetstream.ConsumerConfig{Replicas: 1, MemoryStorage: true, InactiveThreshold: time.Hour})
 		must(t, err)

@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/events"
 )
@@ -74,11 +71,7 @@ func TestCluster_ReplicasRaised(t *testing.T) {
 	worker.Kill()
 	startWith(t, b, "worker", "GRIDHOOK_NATS="+url)
 	threeCopies(t, url)
-	nc, err := nats.Connect(url)
-	must(t, err)
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	must(t, err)
+	js := connect(t, url)
 	receipts, err := js.Stream(t.Context(), "GRIDHOOK_RECEIPTS")
 	must(t, err)
 	if kept := receipts.CachedInfo().Config.MaxAge; kept != 1000*time.Hour {
@@ -99,11 +92,7 @@ func command(t *testing.T, binary string, args ...string) string {
 // threeCopies waits until every stream has three current copies.
 func threeCopies(t *testing.T, url string) {
 	t.Helper()
-	nc, err := nats.Connect(url)
-	must(t, err)
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	must(t, err)
+	js := connect(t, url)
 	eventually(t, "three copies of every stream", func(ctx context.Context) (bool, error) {
 		streams, whole := 0, 0
 		list := js.ListStreams(ctx)

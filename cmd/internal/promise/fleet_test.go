@@ -3,7 +3,6 @@ package promise
 import (
 	"net/http"
 	"testing"
-	"time"
 )
 
 // TestFleet_WorkerKilled runs one api and two workers on a real nats-server. A kill of
@@ -40,21 +39,8 @@ func TestFleet_WorkerKilled(t *testing.T) {
 // waitReady waits until a process reports that it is ready.
 func waitReady(t *testing.T, p *process) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(patience)
-	for {
-		response, err := http.Get(p.admin + "/readyz")
-		if err == nil {
-			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the process is not ready: %v", err)
-		}
-	}
+	poll(t, func() bool {
+		status, _ := readiness(t, p)
+		return status == http.StatusOK
+	})
 }

@@ -1,6 +1,7 @@
 package promise
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 )
 
 func must(t *testing.T, err error) {
@@ -32,25 +34,19 @@ func startIn(t *testing.T, n *blackbox.NATS) *blackbox.Process {
 // poll calls done until it returns true.
 func poll(t *testing.T, done func() bool) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); !done(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("the state was never reached")
-		}
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, sandbox.Poll(ctx, 50*time.Millisecond, func() (bool, error) { return done(), nil }))
 }
 
 // readiness returns what a process says about its readiness.
-func readiness(t *testing.T, p *process) string {
+func readiness(t *testing.T, p *process) (status int, text string) {
 	t.Helper()
 	response, err := http.Get(p.admin + "/readyz")
 	must(t, err)
-	text, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	must(t, errors.Join(err, response.Body.Close()))
-	return string(text)
+	return response.StatusCode, string(body)
 }
 
 // A process whose NATS has only older files accepts no write and no trigger: its replica
@@ -77,7 +73,8 @@ func TestOlderFiles_NothingAccepted(t *testing.T) {
 		if out, err := api.try("org", "create", "--id", "late", "--name", "Late"); err == nil {
 			t.Fatalf("the process accepts a write:\n%s", out)
 		}
-		return strings.Contains(readiness(t, api), "ends at")
+		_, why := readiness(t, api)
+		return strings.Contains(why, "ends at")
 	})
 	if out, err := api.try("trigger", "--org", "early"); err == nil || !strings.Contains(out, "Nothing was stored") {
 		t.Errorf("the response to a trigger is %v:\n%s", err, out)

@@ -90,16 +90,15 @@ func (l *lane) take(all []job, results []result) request {
 	return r
 }
 
-// deliver makes one attempt for every job and returns the results. It frees its slot if
-// the attempts take long.
-func (w *Worker) deliver(ctx context.Context, jobs []job, free func()) []result {
+// deliver makes one attempt for every job and returns the results. The watch frees the slot
+// if the attempts take long.
+func (w *Worker) deliver(ctx context.Context, jobs []job, watch *gate.Watch) []result {
 	if len(jobs) == 0 {
 		return nil
 	}
 	results := make([]result, len(jobs))
 	lanes, parts := splitLanes(jobs)
-	done := w.gate.Watch(parts, free)
-	defer done()
+	watch.Start(parts)
 	var wg sync.WaitGroup
 	for _, l := range lanes {
 		until := w.staggered(l.gate.OpenUntil(w.Now()))

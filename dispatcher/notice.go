@@ -91,9 +91,11 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
 	ctx, span := tracing.Start(ctx, w.Tracer, "notify", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
 	defer span.End()
+	watch := w.gate.Watch(taken.Free)
+	defer watch.End()
 	results := w.deliver(ctx, []job{{
 		Message: webhook.Message{ID: n.MessageID(t.EndpointID), Trigger: trigger, Notice: n}, target: to, attempt: t.Attempt,
-	}}, taken.Free)
+	}}, watch)
 	return w.recordNotice(ctx, t, &results[0])
 }
 

@@ -56,6 +56,35 @@ func TestRecord_StoreFull(t *testing.T) {
 	})
 }
 
+// A slow slice counts as slow until its outcomes are stored. So a store that stalls limits
+// the webhooks without an outcome, which a kill of the worker would repeat.
+func TestRecord_StalledStoreLimitsSlowSlices(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 40 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(200 * time.Millisecond) // longer than a slice keeps its slot
+			return http.StatusOK
+		})
+		stalled := make(chan struct{})
+		w.worker(func(at string) bool {
+			if strings.HasPrefix(at, "before put receipt") {
+				<-stalled
+			}
+			return false
+		})
+		tr := w.trigger(24)
+		<-time.After(20 * time.Minute)
+		most := (w.options.slowSlices() + w.options.Slices) * events.SliceHomes
+		if got := len(w.partner.got()); got == 0 || got > most {
+			t.Errorf("%d webhooks without a stored outcome, want 1 to %d", got, most)
+		}
+		close(stalled)
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
+	})
+}
+
 // A worker holds the outcomes of a retry like those of a slice.
 func TestRecord_StoreFullOnRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -55,7 +55,9 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		}
 	}
 	w.metrics.count(receipt.Deliveries)
-	results := w.deliver(ctx, jobs, taken.Free)
+	watch := w.gate.Watch(taken.Free)
+	defer watch.End()
+	results := w.deliver(ctx, jobs, watch)
 	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
 		// A newer signal may have arrived before this signal.
 		if err := w.forgetKnown(ctx, r, to, jobs); err != nil {

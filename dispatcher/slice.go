@@ -114,7 +114,9 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err != nil {
 		return err
 	}
-	results := w.deliver(ctx, jobs, taken.Free)
+	watch := w.gate.Watch(taken.Free)
+	defer watch.End()
+	results := w.deliver(ctx, jobs, watch)
 	if err := w.keepKnown(ctx, s, have, jobs, results); err != nil {
 		return err
 	}

@@ -327,7 +327,9 @@ func TestFull_GreedyOrganization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(100, 8)
 		slow := func(org string) (freed bool) {
-			t.Cleanup(g.Watch([]*Progress{g.NewEndpoint(org).Progress(1)}, func() { freed = true }))
+			w := g.Watch(func() { freed = true })
+			w.Start([]*Progress{g.NewEndpoint(org).Progress(1)})
+			t.Cleanup(w.End)
 			<-time.After(2 * suspectAfter)
 			synctest.Wait()
 			return freed

@@ -190,23 +190,14 @@ func (p *Progress) slow(now time.Time) bool {
 	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.doneAt.Load())) >= patience
 }
 
-// Watch frees a slice's slot once one of its endpoints is slow, if the worker may have
-// another slow slice. done ends the watch.
-func (g *Gate) Watch(parts []*Progress, free func()) (done func()) {
-	w := &watch{gate: g, parts: parts, free: free}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(suspectAfter, w.look)
-	return w.end
-}
-
-// watch monitors one slice.
-type watch struct {
-	gate  *Gate
-	parts []*Progress
-	free  func()
+// Watch monitors a slice, and frees its slot if the slice is slow. The slice then counts as
+// slow until End.
+type Watch struct {
+	gate *Gate
+	free func()
 
 	mu    sync.Mutex
+	parts []*Progress
 	timer *time.Timer
 	ended bool
 	// slow are the slow endpoints when the slot was freed. done ends the slow slice.
@@ -214,8 +205,20 @@ type watch struct {
 	done func()
 }
 
+// Watch returns the watch of a slice, which does nothing before Start.
+func (g *Gate) Watch(free func()) *Watch { return &Watch{gate: g, free: free} }
+
+// Start frees the slot once one of the endpoints is slow, if the worker may have another
+// slow slice.
+func (w *Watch) Start(parts []*Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.parts = parts
+	w.timer = time.AfterFunc(suspectAfter, w.look)
+}
+
 // look frees the slot if an endpoint is slow, and otherwise checks again later.
-func (w *watch) look() {
+func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
@@ -241,11 +244,15 @@ func (w *watch) look() {
 	w.free()
 }
 
-func (w *watch) end() {
+// End ends the watch. Call it after the outcomes are stored: slices that wait for a stalled
+// store then have the limits of slow slices.
+func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
-	w.timer.Stop()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}

@@ -186,7 +186,7 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	w.finish(r, &pass, &a)
-	r.each(func(j *job) result { return w.conclude(ctx, r.target, j, a.of(j.ID)) })
+	r.each(func(j *job) result { return w.conclude(ctx, r.target, j, a.of(&j.Message)) })
 }
 
 // expired returns the conclusion of jobs whose deadline has passed, otherwise nil. All
@@ -243,9 +243,12 @@ type attempt struct {
 }
 
 // of returns the attempt as one message sees it.
-func (a *attempt) of(messageID string) attempt {
+func (a *attempt) of(m *webhook.Message) attempt {
 	of := *a
-	if r, ok := a.results[messageID]; ok {
+	if len(a.results) == 0 {
+		return of
+	}
+	if r, ok := a.results[m.ID()]; ok {
 		of.Status, of.single = r.Status, true
 		of.Response = send.Text([]byte(r.Reason[:min(len(r.Reason), send.KeptResponse)]))
 	}

@@ -94,7 +94,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
 	results := w.deliver(ctx, []job{{
-		Message: webhook.Message{ID: n.MessageID(t.EndpointID), Trigger: trigger, Notice: n}, target: to, attempt: t.Attempt,
+		Message: webhook.Message{Trigger: trigger, EndpointID: t.EndpointID, Notice: n}, target: to, attempt: t.Attempt,
 	}}, watch)
 	return w.recordNotice(ctx, t, &results[0])
 }

@@ -154,16 +154,15 @@ func (w *Worker) supersededBy(j *job) string {
 // superseded returns the outcome of a job that a newer trigger supersedes.
 func (j *job) superseded(by string, now time.Time) events.Delivery {
 	return events.Delivery{
-		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID,
-		Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1, At: storage.Time{Time: now},
-		Reason: "superseded by the newer trigger " + by,
+		HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1,
+		At: storage.Time{Time: now}, Reason: "superseded by the newer trigger " + by,
 	}
 }
 
 // delivery describes an attempt. The outcome is not set yet.
 func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	d := events.Delivery{
-		MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts,
+		HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts,
 		At: storage.Time{Time: a.At.UTC()}, BatchID: a.batchID, Status: a.Status, Response: a.Response,
 		Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
 	}

@@ -82,7 +82,7 @@ func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage
 	}
 	for _, b := range to.broken {
 		list = append(list, events.Delivery{
-			MessageID: events.MessageID(t.ID, homeID, b.ID), HomeID: homeID, EndpointID: b.ID, Outcome: events.OutcomeFailed, At: now,
+			HomeID: homeID, EndpointID: b.ID, Outcome: events.OutcomeFailed, At: now,
 			Reason: fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", b.ID),
 		})
 	}

@@ -168,7 +168,7 @@ func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 	list := make([]events.Delivery, len(r.Homes))
 	for i, h := range r.Homes {
 		list[i] = events.Delivery{
-			MessageID: events.MessageID(r.Trigger.ID, h.HomeID, r.EndpointID), HomeID: h.HomeID, EndpointID: r.EndpointID,
+			HomeID: h.HomeID, EndpointID: r.EndpointID,
 			Outcome: events.OutcomeFailed, Attempt: r.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: why,
 		}
 	}

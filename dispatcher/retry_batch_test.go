@@ -58,8 +58,8 @@ func TestRetryJobs_SameMessages(t *testing.T) {
 		}
 		for i := range jobs {
 			before, after := jobs[i].AppendBody(nil), made[i].AppendBody(nil)
-			if made[i].ID != jobs[i].ID || !bytes.Equal(before, after) || made[i].attempt != 2 || made[i].round != 1 {
-				rt.Fatalf("message %s becomes %s, attempt %d of round %d:\n%s\n%s", jobs[i].ID, made[i].ID, made[i].attempt, made[i].round, before, after)
+			if made[i].ID() != jobs[i].ID() || !bytes.Equal(before, after) || made[i].attempt != 2 || made[i].round != 1 {
+				rt.Fatalf("message %s becomes %s, attempt %d of round %d:\n%s\n%s", jobs[i].ID(), made[i].ID(), made[i].attempt, made[i].round, before, after)
 			}
 		}
 	})

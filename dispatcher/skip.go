@@ -83,7 +83,7 @@ func (w *Worker) skipUnchanged(
 			continue
 		}
 		outcomes = append(outcomes, events.Delivery{
-			MessageID: j.ID, HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeUnchanged,
+			HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeUnchanged,
 			At: storage.Time{Time: w.Store.Now()}, Reason: "the endpoint has the same signal",
 		})
 	}

@@ -32,7 +32,7 @@ func (o Outcome) Final() bool { return o != OutcomeRetrying }
 func (o Outcome) GivenUp() bool { return o == OutcomeFailed || o == OutcomeExpired }
 
 // Delivery is the state of one home's signal at one endpoint, after an attempt or without
-// any.
+// any. A stored receipt leaves out MessageID. Decode the receipt to get it.
 type Delivery struct {
 	MessageID    string       `json:"id,omitempty" doc:"The webhook-id, the same on every attempt. Empty if there was no message (UNPRICEABLE, NO_ENDPOINT)." example:"msg_5d0c1f2a9b"`
 	TriggerID    string       `json:"triggerId,omitempty" doc:"The trigger of the delivery." example:"trg_01JZ2E6K8M0000000000000000"`

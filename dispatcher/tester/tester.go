@@ -82,7 +82,7 @@ func (t *Tester) Message(e storage.WebhookEndpoint, tr *events.Trigger, signal s
 		return nil, nil, err
 	}
 	m := webhook.NewMessage(tr, e.ID, signal, f)
-	p := webhook.NewPayload(m.ID, m.AppendBody(nil), storage.CompressionNone)
+	p := webhook.NewPayload(m.ID(), m.AppendBody(nil), storage.CompressionNone)
 	headers = map[string]string{}
 	for _, h := range to.Headers(&p, t.store.Now()) {
 		headers[h.Name] = h.Value

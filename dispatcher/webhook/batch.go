@@ -54,7 +54,7 @@ func Split(n, most int, size func(i int) int) (lengths []int) {
 func batchID(list []*Message) string {
 	ids := make([]string, len(list))
 	for i, m := range list {
-		ids[i] = m.ID
+		ids[i] = m.ID()
 	}
 	return events.BatchID(ids)
 }
@@ -110,7 +110,7 @@ func ReadResults(body []byte, sent []*Message) (map[string]Result, error) {
 		if r.WebhookID == "" || r.Status < 100 || r.Status > 599 {
 			return nil, fmt.Errorf("%w: each must have a webhookId and a status from 100 to 599", ErrResults)
 		}
-		if !slices.ContainsFunc(sent, func(m *Message) bool { return m.ID == r.WebhookID }) {
+		if !slices.ContainsFunc(sent, func(m *Message) bool { return m.ID() == r.WebhookID }) {
 			return nil, fmt.Errorf("%w: the batch has no message with the webhookId %.40q", ErrResults, r.WebhookID)
 		}
 		results[r.WebhookID] = r

@@ -12,23 +12,33 @@ import (
 // Its identifier and body depend only on the trigger, the home, the endpoint, the signal
 // and the format. So every attempt has the same identifier and body.
 type Message struct {
-	ID      string
-	Trigger *events.Trigger
-	Signal  signals.Signal
+	Trigger    *events.Trigger
+	EndpointID string
+	// Signal has the home. In a notification it has the subscription instead, and no curve.
+	Signal signals.Signal
 	// Notice is set on a notice, which has no signal.
 	Notice *events.Notice
 	// Format is the endpoint's format at the creation of the message.
 	Format storage.SignalFormat
 	// Shown are the targets in a notification.
 	Shown []string
+
+	id string
 }
 
 // NewNotification returns the notification of a trigger's change for a callback of a
 // subscription.
 func NewNotification(t *events.Trigger, subscriptionID, callbackID string, shown []string) Message {
-	return Message{
-		ID: events.MessageID(t.ID, subscriptionID, callbackID), Trigger: t, Signal: signals.Signal{HomeID: subscriptionID}, Shown: shown,
+	return Message{Trigger: t, EndpointID: callbackID, Signal: signals.Signal{HomeID: subscriptionID}, Shown: shown}
+}
+
+// ID returns the webhook-id. It makes the identifier at the first call, because most messages
+// beside many triggers are superseded and never need it.
+func (m *Message) ID() string {
+	if m.id == "" {
+		m.id = events.MessageID(m.Trigger.ID, m.Signal.HomeID, m.EndpointID)
 	}
+	return m.id
 }
 
 // Signals reports whether the message is a price signal.
@@ -36,7 +46,7 @@ func (m *Message) Signals() bool { return m.Notice == nil && m.Trigger.Change ==
 
 // NewMessage returns the message of a trigger's signal for an endpoint.
 func NewMessage(t *events.Trigger, endpointID string, signal signals.Signal, format storage.SignalFormat) Message {
-	return Message{ID: events.MessageID(t.ID, signal.HomeID, endpointID), Trigger: t, Signal: signal, Format: format}
+	return Message{Trigger: t, EndpointID: endpointID, Signal: signal, Format: format}
 }
 
 // AppendBody appends the webhook's JSON.
@@ -54,7 +64,7 @@ func (m *Message) AppendBody(dst []byte) []byte {
 // message has its identifier in a header.
 func (m *Message) appendItem(dst []byte) []byte {
 	dst = append(dst, `{"webhookId":"`...)
-	dst = append(dst, m.ID...)
+	dst = append(dst, m.ID()...)
 	return m.appendMembers(append(dst, `",`...))
 }
 

@@ -40,7 +40,7 @@ func BenchmarkMessage_Make(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				body = m.AppendBody(body[:0])
-				Sign(signers, &Payload{ID: m.ID, text: body}, noon)
+				Sign(signers, &Payload{ID: m.ID(), text: body}, noon)
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 			b.ReportMetric(float64(len(body)), "bytes")

@@ -58,7 +58,7 @@ func (s *Scratch) Put() {
 // It is valid until the next call.
 func (s *Scratch) Payload(batch bool, c storage.Compression) Payload {
 	list := s.Messages
-	p := Payload{ID: list[0].ID}
+	p := Payload{ID: list[0].ID()}
 	if batch {
 		p.ID, s.text = batchID(list), appendBatch(s.text[:0], list)
 	} else {

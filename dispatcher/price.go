@@ -58,7 +58,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 				outcomes = append(outcomes, events.Delivery{HomeID: r.ID, Outcome: events.OutcomeUnpriceable, At: now, Reason: why})
 				continue
 			}
-			outcomes = append(outcomes, withoutRequest(t, r.ID, to, now)...)
+			outcomes = append(outcomes, withoutRequest(r.ID, to, now)...)
 			for _, e := range to.targets {
 				if e.Selects(r.ID, signal.RatePlanID) {
 					jobs = append(jobs, job{Message: webhook.NewMessage(t, e.ID, signal, e.Format), target: e, attempt: 1, place: place})
@@ -73,7 +73,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 
 // withoutRequest returns a home's outcomes at the broken endpoints. Without any endpoint
 // it returns the single outcome NO_ENDPOINT.
-func withoutRequest(t *events.Trigger, homeID string, to recipients, now storage.Time) (list []events.Delivery) {
+func withoutRequest(homeID string, to recipients, now storage.Time) (list []events.Delivery) {
 	if len(to.targets)+len(to.broken) == 0 {
 		return []events.Delivery{{
 			HomeID: homeID, Outcome: events.OutcomeNoEndpoint, At: now,
@@ -212,7 +212,7 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place walks.Place) 
 				case err != nil:
 					b := target.Broken{ID: o.CallbackID(n), Err: err}
 					broken = append(broken, b)
-					outcomes = append(outcomes, withoutRequest(t, o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
+					outcomes = append(outcomes, withoutRequest(o.ID, recipients{broken: []target.Broken{b}}, storage.Time{Time: w.Store.Now()})...)
 				case e.Enabled:
 					jobs = append(jobs, job{Message: webhook.NewNotification(t, o.ID, e.ID, shown), target: e, attempt: 1, place: place})
 				}

@@ -133,6 +133,11 @@ func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string
 	opts = append(opts, jetstream.WithMsgID(messageID))
 	var failed error
 	for range publishTries {
+		if failed != nil { // the server may have come back with older files
+			if err := c.gate.Refusal(); err != nil {
+				return 0, fmt.Errorf("%w, after %w", err, failed)
+			}
+		}
 		try, cancel := context.WithTimeout(ctx, c.publishWait)
 		ack, err := c.js.PublishMsg(try, m, opts...)
 		cancel()

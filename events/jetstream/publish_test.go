@@ -42,11 +42,22 @@ func TestPublish_OutcomeUnknown(t *testing.T) {
 		"conflict":                  {[]error{conflict}, storage.ErrConflict, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait}
+			c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait, gate: openGate}
 			_, err := c.publish(t.Context(), "subject", "id", 1)
 			if !errors.Is(err, tt.cause) || errors.Is(err, context.DeadlineExceeded) != tt.unknown {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A publish is not repeated once the gate refuses new records: the server may have come back
+// with older files.
+func TestPublish_RepeatAsksGate(t *testing.T) {
+	p := &publisher{errors: []error{nats.ErrConnectionClosed, nil}}
+	c := &Conn{js: p, publishWait: publishWait, gate: Gate{Refusal: func() error { return storage.ErrUnavailable }}}
+	_, err := c.publish(t.Context(), "subject", "id", 1)
+	if !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, nats.ErrConnectionClosed) || len(p.errors) != 1 {
+		t.Errorf("%v, and %d of 2 publishes are left", err, len(p.errors))
 	}
 }

@@ -60,9 +60,11 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 		return wire.AcceptedTrigger{}, err
 	}
 	err = s.Store.View(func(v storage.View) error {
-		t.Revision = v.Revision()
-		t.Homes, err = countHomes(v, &t)
-		return err
+		homes, err := countHomes(v, &t)
+		if err != nil {
+			return err
+		}
+		return t.StartFrom(v, homes)
 	})
 	if err != nil {
 		return wire.AcceptedTrigger{}, err

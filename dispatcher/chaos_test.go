@@ -29,6 +29,7 @@ type step struct {
 // with the script.
 type script struct {
 	Homes, Endpoints int
+	Wide             bool
 	Steps            []step
 }
 
@@ -40,6 +41,9 @@ var deathPoints = []string{
 
 func drawScript(rt *rapid.T) script {
 	s := script{Homes: rapid.IntRange(1, 4*events.SliceHomes).Draw(rt, "homes"), Endpoints: rapid.IntRange(1, 2).Draw(rt, "endpoints")}
+	if s.Wide = rapid.Bool().Draw(rt, "wide"); s.Wide {
+		s.Homes *= 2
+	}
 	what := rapid.SampledFrom([]string{
 		"die", "die", "die", "kill", "stop", "trigger", "lose", "refuse", "fail", "break", "slow", "heal", "delete", "make again",
 	})
@@ -114,6 +118,7 @@ func playing(t *testing.T, rt *rapid.T, s script, play func(*chaos)) {
 }
 
 func (c *chaos) play() {
+	c.wide = c.script.Wide
 	c.homes(c.script.Homes)
 	for i := range c.script.Endpoints {
 		c.endpoint(fmt.Sprint("ep", i), func(e *storage.WebhookEndpoint) { e.TimeoutSeconds, e.BatchSize = 1, 9*i })

@@ -195,7 +195,7 @@ func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
 			if !hasPlace(r, t.Revision) {
 				return true
 			}
-			ended := places == events.SliceHomes
+			ended := places == t.SliceHomes()
 			if s.Through != "" && len(read.ahead) == 0 {
 				ended = r.ID > s.Through
 			}

@@ -53,7 +53,7 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 			}
 			last = h.ID
 		}
-		if s.Through == "" && len(read.homes) > events.SliceHomes || len(read.ahead) > puts(&s) {
+		if s.Through == "" && len(read.homes) > s.Trigger.SliceHomes() || len(read.ahead) > puts(&s) {
 			t.Fatalf("%d homes, and %d slices ahead", len(read.homes), len(read.ahead))
 		}
 		if s.Through != "" && (read.bounds.Through != s.Through || read.bounds.Last || len(read.homes) > 0 && last > s.Through) {

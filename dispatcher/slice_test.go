@@ -37,31 +37,38 @@ func (w *world) checkDelivered(list []events.Delivery, most int) {
 
 func TestWalk_EveryHomeOnce(t *testing.T) {
 	for _, n := range []int{0, 1, events.SliceHomes, events.SliceHomes + 1, 7*events.SliceHomes - 1} {
-		inWorld(t, func(t *testing.T, w *world) {
-			w.homes(n)
-			w.endpoint("ep1")
-			w.endpoint("ep2")
-			w.worker()
-			tr := w.trigger(24)
-			want := outcomes{events.OutcomeDelivered: 2 * n}
-			if n == 0 {
-				want = outcomes{}
-			}
-			list := w.wants(tr, want)
-			w.checkDelivered(list, 1)
-			if p, _ := w.seen(tr); p.Walked != n || p.Homes != n || w.bus.redelivered != 0 {
-				t.Errorf("of %d homes %d were walked, with %d redeliveries", n, p.Walked, w.bus.redelivered)
-			}
-			for _, d := range list {
-				if d.MessageID != events.MessageID(tr.ID, d.HomeID, d.EndpointID) || d.Attempt != 1 || d.Status != 200 || d.Reason != "" {
-					t.Errorf("delivery is %+v", d)
-				}
-			}
-			if slices := max(1, (n+events.SliceHomes-1)/events.SliceHomes); len(w.bus.receipts) != slices {
-				t.Errorf("%d homes have %d receipts, want one for each of %d slices", n, len(w.bus.receipts), slices)
-			}
-		})
+		testEveryHomeOnce(t, n, false)
+		testEveryHomeOnce(t, 4*n, true)
 	}
+}
+
+func testEveryHomeOnce(t *testing.T, n int, wide bool) {
+	t.Helper()
+	inWorld(t, func(t *testing.T, w *world) {
+		w.wide = wide
+		w.homes(n)
+		w.endpoint("ep1")
+		w.endpoint("ep2")
+		w.worker()
+		tr := w.trigger(24)
+		want := outcomes{events.OutcomeDelivered: 2 * n}
+		if n == 0 {
+			want = outcomes{}
+		}
+		list := w.wants(tr, want)
+		w.checkDelivered(list, 1)
+		if p, _ := w.seen(tr); p.Walked != n || p.Homes != n || w.bus.redelivered != 0 {
+			t.Errorf("of %d homes %d were walked, with %d redeliveries", n, p.Walked, w.bus.redelivered)
+		}
+		for _, d := range list {
+			if d.MessageID != events.MessageID(tr.ID, d.HomeID, d.EndpointID) || d.Attempt != 1 || d.Status != 200 || d.Reason != "" {
+				t.Errorf("delivery is %+v", d)
+			}
+		}
+		if slices := max(1, (n+tr.SliceHomes()-1)/tr.SliceHomes()); len(w.bus.receipts) != slices {
+			t.Errorf("%d homes have %d receipts, want one for each of %d slices", n, len(w.bus.receipts), slices)
+		}
+	})
 }
 
 // The slices of a group are put at the same time, so a slow message system delays a walk

@@ -37,6 +37,8 @@ type world struct {
 	logger  *slog.Logger
 	options Options
 	nodes   []*node
+	// wide reports whether triggers have wide slices, whatever the number of homes.
+	wide bool
 	// clock is the clock of started workers, nil for the correct clock.
 	clock func() time.Time
 	// jitter is the jitter of started workers, nil for half of each delay.
@@ -187,10 +189,10 @@ func (w *world) triggerOf(org string, hours int, plans ...string) events.Trigger
 	now := time.Now()
 	start := now.UTC().Truncate(pricing.Interval)
 	t := events.NewTrigger(org, pricing.Window{Start: start, End: start.Add(time.Duration(hours) * time.Hour)}, now)
-	_ = w.store.View(func(v storage.View) error {
-		t.Revision, t.Homes = v.Revision(), v.Count(storage.KindHome, org)
-		return nil
-	})
+	if err := w.store.View(func(v storage.View) error { return t.StartFrom(v, v.Count(storage.KindHome, org)) }); err != nil {
+		w.t.Error(err)
+	}
+	t.Wide = t.Wide || w.wide
 	t.RatePlanIDs = plans
 	return w.bus.accept(t)
 }

@@ -24,6 +24,8 @@ type Trigger struct {
 	// Revision is the API's revision of the state. A worker walks the homes that existed
 	// at Revision. It waits until its own replica has reached Revision.
 	Revision uint64 `json:"revision"`
+	// Wide reports whether the slices have WideSliceHomes homes instead of SliceHomes.
+	Wide bool `json:"wide,omitempty"`
 	// CreatedAt is the time of acceptance. The webhooks carry the same time, so that
 	// every attempt has the same body.
 	CreatedAt storage.Time `json:"createdAt"`

@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 var accepted = time.Date(2026, time.July, 1, 12, 0, 0, 123_456_789, time.UTC)
@@ -28,6 +30,41 @@ func TestNewTrigger_Fields(t *testing.T) {
 	tr.Sequence = 0 // the reader of the log sets it
 	if err != nil || !reflect.DeepEqual(stored, tr) {
 		t.Errorf("stored trigger %s reads as %+v, %v, want %+v", text, stored, err, tr)
+	}
+}
+
+// Only a walk of many homes to few endpoints has wide slices. An endpoint that asks for
+// changes keeps its signals for each narrow slice.
+func TestTrigger_StartFrom(t *testing.T) {
+	endpoint := func(id string, mode storage.DeliveryMode) storage.Entity {
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.URL, e.DeliveryMode = id, "https://ep.example/", mode
+		return &e
+	}
+	for name, tt := range map[string]struct {
+		homes     int
+		endpoints []storage.Entity
+		wide      bool
+	}{
+		"many homes":          {wideFrom, []storage.Entity{endpoint("a", storage.DeliverAlways)}, true},
+		"fewer homes":         {wideFrom - 1, []storage.Entity{endpoint("a", storage.DeliverAlways)}, false},
+		"onChange":            {wideFrom, []storage.Entity{endpoint("a", storage.DeliverAlways), endpoint("b", storage.DeliverOnChange)}, false},
+		"five endpoints":      {wideFrom, []storage.Entity{endpoint("a", storage.DeliverAlways), endpoint("b", storage.DeliverAlways), endpoint("c", storage.DeliverAlways), endpoint("d", storage.DeliverAlways), endpoint("e", storage.DeliverAlways)}, false},
+		"without an endpoint": {wideFrom, nil, true},
+	} {
+		store, _, _ := storagetest.NewStore(time.Now)
+		list := tt.endpoints
+		for i := range tt.homes {
+			list = append(list, storagetest.Home("org", fmt.Sprint("home_", i), "plan"))
+		}
+		storagetest.Put(t, store, list...)
+		tr := NewTrigger("org", pricing.Window{}, accepted)
+		if err := store.View(func(v storage.View) error { return tr.StartFrom(v, 7) }); err != nil {
+			t.Fatal(err)
+		}
+		if tr.Wide != tt.wide || tr.Homes != 7 || tr.Revision == 0 || tr.SliceHomes() != map[bool]int{false: 64, true: 256}[tt.wide] {
+			t.Errorf("%s: wide is %t, %d homes, revision %d", name, tr.Wide, tr.Homes, tr.Revision)
+		}
 	}
 }
 

@@ -192,6 +192,12 @@ func (ws *Tracker) dropUnknown() {
 	maps.DeleteFunc(ws.positions, func(id string, _ position) bool { return !known[id] })
 }
 
+// passed reports whether a walk that reached a slice has reached the start of an older
+// trigger's slice. The slices of the two may differ in size.
+func passed(reached int, newer *events.Trigger, o Place) bool {
+	return reached >= o.Slice*o.Trigger.SliceHomes()/newer.SliceHomes()
+}
+
 // Place is the place of a slice, or of a retry of its homes, in the order of signals.
 type Place struct {
 	Trigger *events.Trigger
@@ -218,7 +224,7 @@ func (ws *Tracker) SupersededBy(o Place, ratePlanID string, now time.Time) strin
 		if o.Late {
 			return newer.ID
 		}
-		if p, ok := ws.positions[newer.ID]; ok && p.reached(heard) >= o.Slice {
+		if p, ok := ws.positions[newer.ID]; ok && passed(p.reached(heard), newer, o) {
 			return newer.ID
 		}
 	}

@@ -23,6 +23,12 @@ func newTrigger(sequence uint64, from, hours int, plans ...string) events.Trigge
 	return t
 }
 
+// wide returns the trigger with wide slices: slice 5 of another trigger is in slice 1.
+func wide(t events.Trigger) events.Trigger {
+	t.Wide = true
+	return t
+}
+
 func at(t events.Trigger, slice int, last bool) events.WalkPosition {
 	return events.WalkPosition{OrganizationID: t.OrganizationID, TriggerID: t.ID, Slice: slice, Last: last}
 }
@@ -50,6 +56,8 @@ func TestTracker_SupersededBy(t *testing.T) {
 		"first attempt, newer walk behind":   {newTrigger(2, 0, 4), 4, false, "", false, false},
 		"first attempt, newer walk waits":    {newTrigger(2, 0, 4), -1, false, "", false, false},
 		"first attempt, newer walk is close": {newTrigger(2, 0, 4), 5, true, "", false, false},
+		"first attempt, wide walk at slice":  {wide(newTrigger(2, 0, 4)), 1, false, "", false, true},
+		"first attempt, wide walk behind":    {wide(newTrigger(2, 0, 4)), 0, false, "", false, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ws := NewTracker()
@@ -69,6 +77,23 @@ func TestTracker_SupersededBy(t *testing.T) {
 }
 
 // While a walk moves on all the time, each of its slices supersedes first attempts after
+// A walk supersedes a wide slice of an older trigger once it reached the slice's first home.
+func TestTracker_SupersedesWide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		older, newer := wide(newTrigger(1, 0, 4)), newTrigger(2, 0, 4)
+		ws := NewTracker()
+		ws.Accepted(older)
+		ws.Accepted(newer)
+		for reached, want := range []string{"", "", "", "", newer.ID} {
+			ws.Reached(at(newer, reached, false))
+			<-time.After(Lead)
+			if got := ws.SupersededBy(Place{&older, 1, false}, "", noon); got != want {
+				t.Errorf("wide slice 1 beside a walk at slice %d is superseded by %q, want %q", reached, got, want)
+			}
+		}
+	})
+}
+
 // Lead, and never before.
 func TestTracker_LeadOfEachSlice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -185,9 +185,12 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	t := events.NewTrigger(schedule.OrganizationID, window, now)
 	t.ScheduleID, t.Follows = schedule.ID, last.Sequence
 	err = s.Store.View(func(v storage.View) error {
-		t.Revision = v.Revision()
-		t.RatePlanIDs, t.Homes, err = affected(s.Pricer.Reader(v), v, t.OrganizationID, since)
-		return err
+		plans, homes, err := affected(s.Pricer.Reader(v), v, t.OrganizationID, since)
+		if err != nil {
+			return err
+		}
+		t.RatePlanIDs = plans
+		return t.StartFrom(v, homes)
 	})
 	if err == nil && t.Homes > 0 {
 		var skipped bool

@@ -160,9 +160,10 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 	t := events.NewScheduledTrigger(schedule, run, window, now)
 	suspended := false
 	err := s.Store.View(func(v storage.View) (err error) {
-		t.Homes, t.Revision = v.Count(storage.KindHome, t.OrganizationID), v.Revision()
-		suspended, err = storage.IsSuspended(v, t.OrganizationID)
-		return err
+		if suspended, err = storage.IsSuspended(v, t.OrganizationID); err != nil {
+			return err
+		}
+		return t.StartFrom(v, v.Count(storage.KindHome, t.OrganizationID))
 	})
 	if err != nil || suspended {
 		return err

@@ -102,7 +102,7 @@ type Traces struct {
 	// Headers is parsed by HeaderPairs.
 	Headers  string  `setting:"headers" secret:"masked" help:"request headers for the collector, as name=value, comma-separated"`
 	Sample   float64 `setting:"sample" default:"1" min:"0" max:"1" help:"share of traces to record, from 0 to 1; a caller's traceparent has precedence"`
-	Requests int     `setting:"requests" default:"1" min:"0" max:"64" roles:"serve,worker" help:"maximum number of traced webhook requests per endpoint and slice of 64 homes; the traceparent of other requests is not sampled"`
+	Requests int     `setting:"requests" default:"1" min:"0" max:"64" roles:"serve,worker" help:"maximum number of traced webhook requests per endpoint and slice of 64 or 256 homes; the traceparent of other requests is not sampled"`
 }
 
 // KeyPair names the files of a certificate and of its private key.
@@ -131,7 +131,7 @@ type SMTP struct {
 
 // Delivery bounds the concurrent work of a worker.
 type Delivery struct {
-	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 homes in progress, half of them of one organization; a slice counts once for each 16 endpoints"`
+	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 or 256 homes in progress, half of them of one organization; a slice counts once for each 16 endpoints"`
 	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; endpoints that are new, failed at their last request or have not responded for 100ms share half of it, and those of one organization a quarter"`
 	EndpointConcurrency int           `setting:"endpoint-concurrency" default:"64" min:"1" max:"65536" help:"maximum number of webhook requests in flight to one endpoint; an eighth for an endpoint that is new, failed at its last request or has not responded for 100ms"`
 	DrainTimeout        time.Duration `setting:"drain-timeout" default:"30s" min:"1s" max:"1h" help:"time for a stopping process to finish its current deliveries; it returns the rest to the queue"`

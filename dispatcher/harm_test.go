@@ -195,3 +195,59 @@ func TestStop_SlowEndpoint(t *testing.T) {
 		}
 	})
 }
+
+// A good endpoint is as fast beside a slow endpoint of its organization as alone.
+func TestHarm_SlowBesideGood(t *testing.T) {
+	for _, latency := range []time.Duration{20 * time.Millisecond, 150 * time.Millisecond} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.options.Slices, w.options.Concurrency, w.options.EndpointConcurrency = 16, 1024, 64
+			const n = 40 * events.SliceHomes
+			w.homes(n)
+			w.endpoint("good")
+			w.endpoint("slow")
+			w.partner.answers(func(_ *http.Request, a arrival) int {
+				if a.host == "slow" {
+					<-time.After(9 * time.Second)
+				} else {
+					<-time.After(latency)
+				}
+				return http.StatusOK
+			})
+			w.worker()
+			began := time.Now()
+			w.trigger(24)
+			<-time.After(time.Hour)
+			good, last := 0, began
+			for _, a := range w.partner.got() {
+				if a.host == "good" {
+					good, last = good+1, latestOf(last, a.at)
+				}
+			}
+			ideal := n / 64 * latency
+			if took := last.Sub(began); good != n || took > 2*ideal {
+				t.Errorf("latency %s: %d webhooks in %s, want %d in %s", latency, good, took, n, ideal)
+			}
+		})
+	}
+}
+
+// A damaged record of the organization ends its triggers. They are not repeated for ever.
+func TestHarm_DamagedOrganization(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(3)
+		w.endpoint("ep")
+		ref := storage.OrganizationRef("org")
+		r, err := storage.Query(w.store, func(v storage.View) (storage.Record, error) { return v.Get(ref) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.log.Append(t.Context(), storage.Write{Ref: ref, Expect: r.Revision, First: r.First, At: time.Now(), Value: []byte("{")}); err != nil {
+			t.Fatal(err)
+		}
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeFailed: 3})
+		if len(w.bus.dead) != 1 {
+			t.Errorf("%d dead letters, want 1", len(w.bus.dead))
+		}
+	})
+}

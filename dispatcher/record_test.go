@@ -37,6 +37,7 @@ func TestRecord_StoreFull(t *testing.T) {
 		var mu sync.Mutex
 		failed := map[string]bool{}
 		w.partner.answers(func(_ *http.Request, a arrival) int {
+			<-time.After(time.Second) // until each slice has begun its requests
 			fill()
 			mu.Lock()
 			defer mu.Unlock()
@@ -82,6 +83,46 @@ func TestRecord_StalledStoreLimitsSlowSlices(t *testing.T) {
 		}
 		close(stalled)
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
+	})
+}
+
+// Slow slices that end together do not each make way for all that wait.
+func TestRecord_StallEnds(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.EndpointConcurrency, w.options.Concurrency, w.options.Slices = 128, 1024, 16
+		const n, triggers = 20 * events.SliceHomes, 6
+		w.homes(n)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(200 * time.Millisecond)
+			return http.StatusOK
+		})
+		stall := make(chan struct{}, 1000)
+		var stored atomic.Int64
+		w.worker(func(at string) bool {
+			if strings.HasPrefix(at, "before put receipt") {
+				<-stall
+				stored.Add(events.SliceHomes)
+			}
+			return false
+		})
+		var all []events.Trigger
+		for i := range triggers {
+			all = append(all, w.trigger(24-i)) // no window covers an earlier one
+		}
+		<-time.After(10 * time.Second)
+		for range len(w.partner.got()) / events.SliceHomes { // all slices that are being stored
+			stall <- struct{}{}
+		}
+		<-time.After(10 * time.Second)
+		most := (w.options.slowSlices() + w.options.Slices) * events.SliceHomes
+		if got := len(w.partner.got()) - int(stored.Load()); got > most {
+			t.Errorf("%d webhooks without a stored outcome, want at most %d", got, most)
+		}
+		close(stall)
+		for _, tr := range all {
+			w.wants(tr, outcomes{events.OutcomeDelivered: n})
+		}
 	})
 }
 

@@ -20,6 +20,8 @@ const (
 	// suspectAfter is the same for an endpoint without a good response to its last
 	// request, or without any request.
 	suspectAfter = 5 * time.Millisecond
+	// turnsSlow is the time after which a slice of a slow endpoint is slow.
+	turnsSlow = slowAfter + slowAfter/4
 	// maxSlow limits the slow slices of a worker, and so its memory. An organization has at
 	// most half of them.
 	maxSlow = 512
@@ -40,6 +42,9 @@ type slowSlices struct {
 	mu      sync.Mutex
 	slow    int
 	waiting []chan struct{} // each closed when there may be capacity
+	// coming are the slices that were granted capacity and are not slow yet. Each is dropped
+	// after the time in which a slice turns slow.
+	coming []*time.Timer
 	// left is the time when the last slow slice ended. every is the time between the last
 	// two ends.
 	left  time.Time
@@ -56,6 +61,10 @@ func (c *slowSlices) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slow++
+	if len(c.coming) > 0 {
+		c.coming[0].Stop()
+		c.coming = c.coming[1:]
+	}
 }
 
 // leave wakes as many waiting slices as there is capacity for. More slices may have
@@ -69,10 +78,30 @@ func (c *slowSlices) leave() {
 	}
 	c.left = now
 	c.slow--
-	for range min(c.most-c.slow, len(c.waiting)) {
+	c.wakeLocked()
+}
+
+func (c *slowSlices) wakeLocked() {
+	for range min(c.most-c.slow-len(c.coming), len(c.waiting)) {
 		close(c.waiting[0])
 		c.waiting = c.waiting[1:]
+		c.grantLocked()
 	}
+}
+
+// grantLocked counts a slice among those that are coming. Otherwise slices that end together
+// would each make way for all of them.
+func (c *slowSlices) grantLocked() {
+	var t *time.Timer
+	t = time.AfterFunc(turnsSlow, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if at := slices.Index(c.coming, t); at >= 0 {
+			c.coming = slices.Delete(c.coming, at, at+1)
+			c.wakeLocked()
+		}
+	})
+	c.coming = append(c.coming, t)
 }
 
 // hold returns how long a waiting slice keeps its slot. If slow slices end often, hold is
@@ -91,7 +120,8 @@ func (c *slowSlices) hold() time.Duration {
 // without capacity, and if too many slices wait.
 func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <-chan struct{}) bool {
 	c.mu.Lock()
-	if c.slow < c.most {
+	if c.slow+len(c.coming) < c.most {
+		c.grantLocked()
 		c.mu.Unlock()
 		return true
 	}
@@ -200,7 +230,7 @@ type Watch struct {
 	parts []*Progress
 	timer *time.Timer
 	ended bool
-	// slow are the slow endpoints when the slot was freed. done ends the slow slice.
+	// slow are the endpoints at which the slice counts as slow. done ends the slow slice.
 	slow []*Progress
 	done func()
 }
@@ -217,31 +247,43 @@ func (w *Watch) Start(parts []*Progress) {
 	w.timer = time.AfterFunc(suspectAfter, w.look)
 }
 
-// look frees the slot if an endpoint is slow, and otherwise checks again later.
+// look frees the slot if an endpoint is slow, and checks again later.
 func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
 		return
 	}
+	defer w.timer.Reset(slowAfter / 4)
 	now := time.Now()
 	for _, p := range w.parts {
-		if p.slow(now) {
-			w.slow = append(w.slow, p)
+		if !p.slow(now) || slices.Contains(w.slow, p) {
+			continue
 		}
-	}
-	if w.slow != nil {
-		w.done = w.gate.slow.Try(w.slow[0].endpoint.org)
-	}
-	if w.done == nil {
-		w.slow = nil
-		w.timer.Reset(slowAfter / 4)
-		return
-	}
-	for _, p := range w.slow {
+		if w.done == nil {
+			if w.done = w.gate.slow.Try(p.endpoint.org); w.done == nil {
+				return
+			}
+			w.free()
+		}
 		p.endpoint.slow.enter()
+		w.slow = append(w.slow, p)
 	}
-	w.free()
+	w.leaveCompleted()
+}
+
+// leaveCompleted ends the count of the endpoints that have all deliveries of the slice, so
+// that they need not wait for the others. At one endpoint the slice counts until End.
+func (w *Watch) leaveCompleted() {
+	left := w.slow[:0]
+	for i, p := range w.slow {
+		if p.left.Load() > 0 || len(left) == 0 && i == len(w.slow)-1 {
+			left = append(left, p)
+			continue
+		}
+		p.endpoint.slow.leave()
+	}
+	w.slow = left
 }
 
 // End ends the watch. Call it after the outcomes are stored: slices that wait for a stalled

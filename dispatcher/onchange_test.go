@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -238,6 +239,40 @@ func TestOnChange_MovedHomes(t *testing.T) {
 			if len(known.Signals) != events.SliceHomes {
 				t.Errorf("%s has %d known signals, want %d", name, len(known.Signals), events.SliceHomes)
 			}
+		}
+	})
+}
+
+// A price that returns while another is being delivered is delivered, although the endpoint
+// knew nothing before the first.
+func TestOnChange_ReturnsDuringFirstDeliveries(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.EndpointConcurrency, w.options.Concurrency = 64, 256
+		w.homes(1)
+		storagetest.Put(t, w.store, storagetest.RatePlan(storage.Shared, "other", 9))
+		w.endpoint("changes", onChange, func(e *storage.WebhookEndpoint) { e.TimeoutSeconds = 30 })
+		w.worker()
+		responses := []chan struct{}{make(chan struct{}), make(chan struct{})}
+		var n atomic.Int64
+		w.partner.answers(func(*http.Request, arrival) int {
+			if i := int(n.Add(1)) - 1; i < len(responses) {
+				<-responses[i]
+			}
+			return http.StatusOK
+		})
+		triggers := []events.Trigger{w.trigger(24)}
+		<-time.After(time.Second)
+		w.changePlan("other")
+		triggers = append(triggers, w.trigger(24))
+		<-time.After(100 * time.Millisecond)
+		close(responses[0])
+		<-time.After(100 * time.Millisecond)
+		w.changePlan("plan")
+		triggers = append(triggers, w.trigger(24))
+		<-time.After(500 * time.Millisecond)
+		close(responses[1])
+		for _, tr := range triggers {
+			w.wants(tr, outcomes{events.OutcomeDelivered: 1})
 		}
 	})
 }

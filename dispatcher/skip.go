@@ -91,9 +91,11 @@ func (w *Worker) skipUnchanged(
 }
 
 // claim returns an endpoint's known signals of a slice. It drops the signals that the
-// endpoint's jobs replace, and the signals of homes that have moved to another slice.
+// endpoint's jobs replace, and the signals of homes that have moved to another slice. If any
+// job is to be sent, it writes even without a change. So an older slice in flight cannot
+// store its signals beside this one.
 func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes, e *target.Target, jobs []job) (events.Known, error) {
-	return w.dropKnown(ctx, knownAt(&s.Trigger, e, s.Number), func(k *events.Known) {
+	return w.dropKnown(ctx, knownAt(&s.Trigger, e, s.Number), func(k *events.Known) (sends bool) {
 		if receiver := e.Receiver(); k.Receiver != receiver {
 			k.Receiver = receiver
 			clear(k.Signals)
@@ -102,8 +104,10 @@ func (w *Worker) claim(ctx context.Context, s *events.Slice, read *sliceOfHomes,
 		for i := range jobs {
 			if j := &jobs[i]; j.target == e && k.Signals[j.Signal.HomeID] != j.fingerprint() {
 				delete(k.Signals, j.Signal.HomeID)
+				sends = true
 			}
 		}
+		return sends
 	})
 }
 
@@ -175,19 +179,25 @@ func homesOf(jobs []job, e *target.Target) []string {
 	return homes
 }
 
-// dropKnown drops known signals and returns the others. It repeats drop after a concurrent
-// write. Errors: storage.ErrUnavailable.
-func (w *Worker) dropKnown(ctx context.Context, at knownPlace, drop func(*events.Known)) (known events.Known, err error) {
+// dropKnown drops known signals and returns the others. It writes them if drop dropped any
+// or returns true, and repeats drop after a concurrent write. Errors: storage.ErrUnavailable,
+// and the error of the write if signals were dropped.
+func (w *Worker) dropKnown(ctx context.Context, at knownPlace, drop func(*events.Known) bool) (known events.Known, err error) {
 	const tries = 10
 	for range tries {
 		if known, err = w.Bus.Known(ctx, at.org, at.endpointID, at.slice); err != nil {
 			return known, err
 		}
 		before := len(known.Signals)
-		if drop(&known); len(known.Signals) == before {
+		if sends := drop(&known); !sends && len(known.Signals) == before {
 			return known, nil
 		}
-		if known.Revision, err = w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, known); !errors.Is(err, storage.ErrConflict) {
+		known.Revision, err = w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, known)
+		switch {
+		case errors.Is(err, storage.ErrConflict):
+		case err != nil && len(known.Signals) == before && !errors.Is(err, storage.ErrUnavailable):
+			return known, nil // nothing was to be stored
+		default:
 			return known, err
 		}
 	}
@@ -207,10 +217,11 @@ func (w *Worker) putKnown(ctx context.Context, at knownPlace, known events.Known
 
 // forgetHomes drops the known signals of some homes.
 func (w *Worker) forgetHomes(ctx context.Context, at knownPlace, homes []string) error {
-	_, err := w.dropKnown(ctx, at, func(known *events.Known) {
+	_, err := w.dropKnown(ctx, at, func(known *events.Known) bool {
 		for _, home := range homes {
 			delete(known.Signals, home)
 		}
+		return false
 	})
 	return err
 }

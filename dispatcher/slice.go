@@ -280,10 +280,12 @@ func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	}
 }
 
-// requeues reports whether an error is not the message's fault: the store or NATS is
-// unavailable, or the worker is stopping. Such a message is requeued without a limit.
+// requeues reports whether an error may end without a change: the store or NATS is
+// unavailable, or the worker is stopping. Such a message is requeued without a limit. A
+// record that does not decode stays so.
 func requeues(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) || errors.As(err, new(*storeError)) ||
+	return ctx.Err() != nil || errors.Is(err, storage.ErrUnavailable) ||
+		errors.As(err, new(*storeError)) && !errors.As(err, new(*storage.DecodeError)) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 

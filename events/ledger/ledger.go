@@ -92,7 +92,7 @@ var buckets = []string{
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 6"
+const form = " 7"
 
 var (
 	triggersKey = []byte("triggers")

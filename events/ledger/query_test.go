@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -350,4 +351,19 @@ func TestSlices_OfHome(t *testing.T) {
 			return nil
 		}))
 	})
+}
+
+// A stored slice holds any number of deliveries.
+func TestSlice_ManyDeliveries(t *testing.T) {
+	r := &events.Receipt{TriggerID: "trg_1", OrganizationID: "org", Key: "s0", Slice: &events.SliceBounds{Through: "home", Homes: 1}}
+	for e := range 1 << 16 {
+		r.Deliveries = append(r.Deliveries, events.Delivery{HomeID: "home", EndpointID: strconv.Itoa(e), Outcome: events.OutcomeDelivered})
+	}
+	body, err := r.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := decodeSlice(encodeSlice(r, body)); err != nil || len(stored.Deliveries) != len(r.Deliveries) {
+		t.Errorf("%d deliveries cannot be read: %v", len(r.Deliveries), err)
+	}
 }

@@ -19,7 +19,7 @@ import (
 //   - the slice's outcomes, 2 bytes
 //   - the length of the last home's identifier, 1 byte
 //   - the last home's identifier
-//   - the number of messages, 2 bytes
+//   - the number of messages, 4 bytes
 //   - a mark for every message, 2 bytes each
 type head struct {
 	outcomes outcomes
@@ -60,11 +60,11 @@ func encodeSlice(r *events.Receipt, body []byte) []byte {
 		set |= setOf(r.Deliveries[i].Outcome)
 	}
 	through := r.Slice.Through
-	b := make([]byte, 0, 5+len(through)+markSize*len(r.Deliveries)+len(body))
+	b := make([]byte, 0, 7+len(through)+markSize*len(r.Deliveries)+len(body))
 	b = binary.BigEndian.AppendUint16(b, uint16(set))
 	b = append(b, byte(len(through)))                               //nolint:gosec // an identifier is shorter
 	b = append(b, through...)                                       //
-	b = binary.BigEndian.AppendUint16(b, uint16(len(r.Deliveries))) //nolint:gosec // a slice is shorter
+	b = binary.BigEndian.AppendUint32(b, uint32(len(r.Deliveries))) //nolint:gosec // a slice is shorter
 	for i := range r.Deliveries {
 		m := mark(r.Deliveries[i].MessageID)
 		b = append(b, m[:]...)
@@ -76,14 +76,14 @@ var errSlice = errors.New("the ledger has a slice that does not decode")
 
 // readHead splits a stored slice. Its results point into value.
 func readHead(value []byte) (h head, body []byte, err error) {
-	if len(value) < 3 || len(value) < 5+int(value[2]) {
+	if len(value) < 3 || len(value) < 7+int(value[2]) {
 		return h, nil, errSlice
 	}
 	h.outcomes = outcomes(binary.BigEndian.Uint16(value))
 	through := int(value[2])
 	h.through, value = value[3:3+through], value[3+through:]
-	n := int(binary.BigEndian.Uint16(value)) * markSize
-	if value = value[2:]; len(value) < n {
+	n := int(binary.BigEndian.Uint32(value)) * markSize
+	if value = value[4:]; len(value) < n {
 		return h, nil, errSlice
 	}
 	h.marks = value[:n]

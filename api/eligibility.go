@@ -86,17 +86,26 @@ func (s *server) eligible(v storage.View, org, zipcode string) (storage.Eligibil
 	return storage.Eligible, nil
 }
 
-// place sets a home's time zone and city from its zipcode if they are empty. Zipcodes are
-// known for the United States only.
-func place(v storage.View, h *storage.Home) {
+// place sets a home's time zone and city from its zipcode if they are empty, or still those
+// of the zipcode before. Zipcodes are known for the United States only.
+func place(v storage.View, h *storage.Home, before string) {
 	places := eligibility.Checker{Overrides: storage.Overrides(v)}
 	area, known := places.Area(h.Zipcode)
-	if known && slices.Contains([]string{"", "US", "USA"}, h.Country) {
-		h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
+	if !known || !slices.Contains([]string{"", "US", "USA"}, h.Country) {
+		return
 	}
+	if left, known := places.Area(before); known && before != h.Zipcode {
+		if h.Timezone == left.Timezone {
+			h.Timezone = ""
+		}
+		if h.City == left.City {
+			h.City = ""
+		}
+	}
+	h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
 }
 
 // placeIn is place in a view of its own.
-func (s *server) placeIn(h *storage.Home) error {
-	return s.Store.View(func(v storage.View) error { place(v, h); return nil })
+func (s *server) placeIn(h *storage.Home, before string) error {
+	return s.Store.View(func(v storage.View) error { place(v, h, before); return nil })
 }

@@ -28,7 +28,7 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 	home := in.Home
 	home.Base = storage.Base{OrganizationID: in.OrganizationID}
 	home.ID = cmp.Or(home.ID, storage.NewID("home_", c.Now))
-	err := s.placeIn(&home)
+	err := s.placeIn(&home, "")
 	if err == nil {
 		err = s.create(ctx, c, &home)
 	}
@@ -127,8 +127,9 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 		p.Add(wrong)
 		p.Check(shown.ID == c.ID, "id", "cannot change: it is %q", c.ID)
 		shown.Base = h.Base
+		before := h.Zipcode
 		*h = shown.Home
-		return s.placeIn(h)
+		return s.placeIn(h, before)
 	})
 	return showHome(&changed), err
 }

@@ -107,7 +107,7 @@ func TestDevices_List(t *testing.T) {
 	}
 }
 
-// A changed zipcode sets the time zone and city of a home that has none.
+// A changed zipcode sets the time zone of a home that has none, or that of the former zipcode.
 func TestHomes_UpdateZipcode(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
@@ -115,7 +115,9 @@ func TestHomes_UpdateZipcode(t *testing.T) {
 	for _, tt := range []struct{ body, want string }{
 		{`{"organizationId":"acme","name":"Far"}`, ""},
 		{`{"organizationId":"acme","zipcode":"60614"}`, "America/Chicago"},
-		{`{"organizationId":"acme","zipcode":"94110"}`, "America/Chicago"},
+		{`{"organizationId":"acme","zipcode":"94110"}`, "America/Los_Angeles"},
+		{`{"organizationId":"acme","timezone":"America/Denver"}`, "America/Denver"},
+		{`{"organizationId":"acme","zipcode":"10001"}`, "America/Denver"},
 	} {
 		if got := e.operate("/v1/admin/homes/far/update", tt.body).ok(t); got["timezone"] != tt.want {
 			t.Errorf("%s makes the time zone %v, want %q", tt.body, got["timezone"], tt.want)

@@ -8,6 +8,7 @@ import (
 	"github.com/gridhook/gridhook/api/importer"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // importInput is empty because the importer decodes the lines one by one.
@@ -25,6 +26,6 @@ func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) 
 func (s *server) importBody(ctx context.Context, body []byte, now time.Time) (wire.Imported, error) {
 	return importer.Import(ctx, importer.Deps{
 		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
-		Place: place, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
+		Place: func(v storage.View, h *storage.Home) { place(v, h, "") }, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
 	}, body, now)
 }

@@ -83,7 +83,7 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 {"resource":"home","id":"h2","ratePlanId":"new"}
 {"resource":"home","id":"h3","ratePlanId":"private"}
 {"resource":"home","id":"h4","ratePlanId":"private"}
-{"resource":"home","id":"h5","zipcode":"00000"}
+{"resource":"home","id":"h5","zipcode":"9411"}
 `
 	serve := func() *fake {
 		f := newFake(t)
@@ -94,7 +94,7 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 		return f
 	}
 	got := run(t, serve(), lines, []string{"import", "--org", "beta", "-"})
-	want := "warning: homes of beta name a plan that does not exist for them: private, private to acme (2)\nwarning: homes have an unknown zipcode: 00000 (1)\n"
+	want := "warning: homes of beta name a plan that does not exist for them: private, private to acme (2)\nwarning: homes have an unknown zipcode: 9411 (1)\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
 	}
@@ -108,7 +108,7 @@ func TestImport_UnknownPlansAndZipcodes(t *testing.T) {
 	f := serve()
 	got = run(t, f, lines, []string{"import", "--org", "beta", "--strict", "-"})
 	want = "-:4: home h3: ratePlanId: plan \"private\" does not exist for this home\n"
-	if got.code != exitFailure || !strings.HasPrefix(got.err, want) || !strings.Contains(got.err, "-:6: home h5: zipcode: \"00000\" is unknown\n") {
+	if got.code != exitFailure || !strings.HasPrefix(got.err, want) || !strings.Contains(got.err, "-:6: home h5: zipcode: \"9411\" is unknown\n") {
 		t.Errorf("exit %d, it says\n%swant\n%s", got.code, got.err, want)
 	}
 	if sent := f.last().body; strings.Contains(sent, "h3") || strings.Contains(sent, "h5") || !strings.Contains(sent, "h2") {

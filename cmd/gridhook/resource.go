@@ -144,7 +144,7 @@ func (r resource) show(response any, o operation) error {
 		if r.below != nil {
 			r.below(w, v)
 		}
-		if o.note != "" {
+		if _, has := v["secret"]; o.note != "" && (has || o.note != secretNote) { // Ed25519 has a public key instead
 			say(w, "\n%s\n", o.note)
 		}
 	})

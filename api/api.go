@@ -73,6 +73,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 	}
 	adr := openadr.New(openadr.Deps{
 		Store: d.Store, Pricer: d.Pricer, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback, MQTT: d.MQTT,
+		CheckHistory: d.Ledger.CheckHistory,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.EscapedPath(), openadr.Prefix) {

@@ -29,6 +29,9 @@ type Deps struct {
 	// Verify asks a callback to prove that it belongs to the client, as the definition
 	// requires. If nil, callbacks are not verified.
 	Verify func(ctx context.Context, rawURL string) error
+	// CheckHistory returns an error if the organization's history is full. Each change
+	// becomes a part of it.
+	CheckHistory func(org string) error
 	// MQTT is nil if there is no listener for MQTT clients.
 	MQTT *MQTT
 }
@@ -145,6 +148,11 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 		}
 		c.Change = changes[rt.method]
 		c.Change.Kind, _, _ = strings.Cut(rt.path, "/")
+		if rt.method == http.MethodPost || rt.method == http.MethodPut { // a deletion makes room
+			if err := s.CheckHistory(req.caller.OrganizationID); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
 		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]

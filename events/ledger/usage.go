@@ -16,6 +16,16 @@ func (l *Ledger) Usage(org string) (u events.Usage, err error) {
 	return u, err
 }
 
+// CheckHistory returns an error if the organization's triggers and receipts have reached
+// their maximum size. Errors: *events.QuotaError.
+func (l *Ledger) CheckHistory(org string) error {
+	used, err := l.Usage(org)
+	if err != nil {
+		return err
+	}
+	return events.Quota{Bytes: l.opt.Quota.Bytes}.Check(org, used)
+}
+
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
 	u := events.Usage{Bytes: t.Bytes}

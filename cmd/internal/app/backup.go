@@ -48,13 +48,11 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 	defer a.backingUp.Unlock()
 	a.auditBackup(r, &c)
 	// A backup has no time limit, so the deadlines of requests do not apply.
-	control, never := http.NewResponseController(w), time.Time{}
-	_ = control.SetReadDeadline(never)  // a test's recorder has no deadline
-	_ = control.SetWriteDeadline(never) // a test's recorder has no deadline
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a test's recorder has no deadline
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	began := time.Now()
-	err := backup.Write(r.Context(), a.conn, w, backup.Options{
+	err := backup.Write(r.Context(), a.conn, steadyWriter{w, backupStall}, backup.Options{
 		Recipients: in.Recipients, Gridhook: a.Version, Folder: a.Data, Now: time.Now,
 	})
 	if err != nil {
@@ -62,6 +60,21 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 		panic(http.ErrAbortHandler) // breaks the connection
 	}
 	a.Log.Info("backup completed", "duration", time.Since(began))
+}
+
+// backupStall is how long a client may read nothing. Meanwhile there is no other backup.
+const backupStall = time.Minute
+
+// steadyWriter disconnects a client that reads nothing for a while.
+type steadyWriter struct {
+	http.ResponseWriter
+	stall time.Duration
+}
+
+// Write writes to the client.
+func (w steadyWriter) Write(p []byte) (int, error) {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.stall)) // a test's recorder has no deadline
+	return w.ResponseWriter.Write(p)
 }
 
 // auditBackup stores the audit entry of a backup. A failure does not stop the backup. The

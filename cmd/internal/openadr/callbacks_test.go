@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
 // subscribe creates a subscription whose callback is the receiver's path.
@@ -26,6 +27,22 @@ func at(path, operation, id string) func(*callback) bool {
 }
 
 const allOperations = `"CREATE","UPDATE","DELETE"`
+
+// TestCallbacks_HistoryFull checks that an organization cannot fill the store with changes.
+func TestCallbacks_HistoryFull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *app.Options) { o.Limits.MaxHistory = 1 })
+	w.subscribe("ven1", "/ven1", `"PROGRAM"`, allOperations, "")
+	program := w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"P"}`).field("id")
+	w.await("the program", at("/ven1", "CREATE", program))
+	refused := w.want(http.StatusTooManyRequests, "bl", http.MethodPut, "programs/"+program, `{"programName":"Q"}`)
+	if !strings.Contains(string(refused.body), "max-history") {
+		t.Errorf("the change is refused with %s", refused.body)
+	}
+	w.want(http.StatusTooManyRequests, "bl", http.MethodPost, "programs", `{"programName":"R"}`)
+	w.want(http.StatusCreated, "foreign", http.MethodPost, "programs", `{"programName":"P"}`)
+	w.want(http.StatusOK, "bl", http.MethodDelete, "programs/"+program, "")
+}
 
 // TestCallbacks_WrittenObjects checks that a subscriber gets callbacks of written
 // objects, with its bearer token, and can read the objects.

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A client that does not read its backup is disconnected, and the next backup may begin.
+func TestBackup_StalledClient(t *testing.T) {
+	ended := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		to, piece := steadyWriter{w, 100 * time.Millisecond}, make([]byte, 64<<10)
+		for {
+			if _, err := to.Write(piece); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := fmt.Fprint(conn, "POST /backup HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the backup still waits for its client")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // An endpoint that responds slowly and never gets a retry does not take the slots of
@@ -249,5 +251,51 @@ func TestHarm_DamagedOrganization(t *testing.T) {
 		if len(w.bus.dead) != 1 {
 			t.Errorf("%d dead letters, want 1", len(w.bus.dead))
 		}
+	})
+}
+
+// While the known signals of onChange endpoints cannot be stored, slices that have delivered
+// end. Other organizations go on.
+func TestHarm_KnownUnavailable(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2 * events.SliceHomes)
+		w.endpoint("ep", onChange)
+		w.neighbor(2 * events.SliceHomes)
+		_, err := storage.Update(t.Context(), w.store, storage.KindWebhookEndpoint.Ref("neighbor", "next-door"), func(e *storage.WebhookEndpoint) error { onChange(e); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		third := storage.NewWebhookEndpoint("third")
+		third.ID, third.URL = "third-ep", "http://third-ep.example/hooks"
+		third.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal("third", third.ID, testSecret)}}
+		storagetest.Put(t, w.store, &storage.Organization{ID: "third", Name: "Third", Base: storage.Base{OrganizationID: storage.Shared}}, &third, storagetest.Home("third", homeID(0), "plan"))
+		var unavailable atomic.Bool
+		w.bus.refuse = func(name, _ string) error {
+			if name == "put known" && unavailable.Load() {
+				return storage.ErrUnavailable
+			}
+			return nil
+		}
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(50 * time.Millisecond) // a slice keeps its slot
+			return http.StatusOK
+		})
+		w.worker()
+		w.trigger(24) // the endpoints have responded well since
+		w.triggerOf("neighbor", 24)
+		<-time.After(time.Minute)
+		first, second := w.trigger(23), w.triggerOf("neighbor", 23)
+		<-time.After(25 * time.Millisecond)
+		unavailable.Store(true)
+		<-time.After(10 * time.Second)
+		other := w.triggerOf("third", 24)
+		<-time.After(10 * time.Second)
+		if !slices.ContainsFunc(w.partner.got(), func(a arrival) bool { return a.host == "third-ep" }) {
+			t.Error("another organization waits")
+		}
+		unavailable.Store(false)
+		w.wants(other, outcomes{events.OutcomeDelivered: 1})
+		w.wants(first, outcomes{events.OutcomeDelivered: 2 * events.SliceHomes})
+		w.wants(second, outcomes{events.OutcomeDelivered: 2 * events.SliceHomes})
 	})
 }

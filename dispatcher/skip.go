@@ -131,8 +131,11 @@ func (j *job) fingerprint() string {
 }
 
 // keepKnown stores the known signals of the endpoints that ask for changes, with those
-// that were delivered.
-func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSignals, jobs []job, results []result) error {
+// that were delivered. If it fails, they are not known: claim has dropped them. So a slice
+// does not hold its slot until they can be stored.
+func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSignals, jobs []job, results []result) {
+	ctx, cancel := persisting(ctx)
+	defer cancel()
 	for e, signals := range have {
 		homes := homesOf(jobs, e)
 		if len(homes) == 0 {
@@ -144,29 +147,26 @@ func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSigna
 			}
 		}
 		at := knownAt(&s.Trigger, e, s.Number)
-		err := w.persistKnown(ctx, at, func(ctx context.Context) error { return w.putKnown(ctx, at, signals, homes) })
-		if err != nil {
-			return err
+		if err := w.putKnown(ctx, at, signals, homes); err != nil {
+			w.reportKnown(at, err)
 		}
 	}
-	return nil
 }
 
-// forgetKnown drops the known signals of an endpoint for the homes of its jobs.
+// forgetKnown drops the known signals of an endpoint for the homes of its jobs. A permanent
+// error does not fail the retry, which would repeat its deliveries.
 func (w *Worker) forgetKnown(ctx context.Context, r *events.Retry, e *target.Target, jobs []job) error {
 	at := knownAt(&r.Trigger, e, r.Slice)
-	return w.persistKnown(ctx, at, func(ctx context.Context) error { return w.forgetHomes(ctx, at, homesOf(jobs, e)) })
-}
-
-// persistKnown stores known signals after deliveries. A permanent error does not fail the
-// slice or retry, which would repeat its deliveries. The signals then count as not known.
-func (w *Worker) persistKnown(ctx context.Context, at knownPlace, store func(ctx context.Context) error) error {
-	err := w.persist(ctx, store)
+	err := w.persist(ctx, func(ctx context.Context) error { return w.forgetHomes(ctx, at, homesOf(jobs, e)) })
 	if err == nil || requeues(ctx, err) {
 		return err
 	}
-	w.Log.Error("known signals not stored", "org", at.org, "endpoint", at.endpointID, "slice", at.slice, "error", err)
+	w.reportKnown(at, err)
 	return nil
+}
+
+func (w *Worker) reportKnown(at knownPlace, err error) {
+	w.Log.Error("known signals not stored", "org", at.org, "endpoint", at.endpointID, "slice", at.slice, "error", err)
 }
 
 func homesOf(jobs []job, e *target.Target) []string {

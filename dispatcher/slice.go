@@ -117,12 +117,13 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
 	results := w.deliver(ctx, jobs, watch)
-	if err := w.keepKnown(ctx, s, have, jobs, results); err != nil {
-		return err
-	}
 	w.metrics.homesWalked.Add(float64(homes.bounds.Homes))
 	w.metrics.count(outcomes)
-	return w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})
+	err = w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})
+	if err == nil {
+		w.keepKnown(ctx, s, have, jobs, results)
+	}
+	return err
 }
 
 // longWait is a wait after which another worker may have processed a slice, because this

@@ -96,8 +96,12 @@ func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) 
 	if h.State != HealthGood || o == nil || o.longest(e) < least {
 		return n, false
 	}
+	outage := o.Since.Truncate(time.Hour)
+	if tolerated := e.RetryPolicy.Tolerated(); e.RetryPolicy.DisableAfterSeconds > 0 && o.longest(e) >= tolerated {
+		outage = o.Since.Time // the endpoint was disabled, and each such notice needs its end
+	}
 	n = Notice{
-		ID:   noticeID(o.Since.Truncate(time.Hour), storage.EventEndpointRecovered, e.OrganizationID, e.ID),
+		ID:   noticeID(outage, storage.EventEndpointRecovered, e.OrganizationID, e.ID),
 		Type: storage.EventEndpointRecovered, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: o.Until,
 		Message: newMessage(o.Since, alertEndpoint, e.ID, 0, fmt.Sprintf("Endpoint %s of %s has recovered", e.ID, e.OrganizationID),
 			"A delivery to "+e.URL+" succeeded at "+inWords(o.Until.Time)+".",

@@ -63,6 +63,30 @@ func TestHealth_ClockAhead(t *testing.T) {
 	}
 }
 
+// Outages of the same hour have one notice of their end, except those that disabled the
+// endpoint. Each of these had a notice.
+func TestRecoveredNotice_SameHour(t *testing.T) {
+	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	e := storage.NewWebhookEndpoint("org")
+	e.ID, e.RetryPolicy.DisableAfterSeconds = "ep", 600
+	for lasted, same := range map[time.Duration]bool{5 * time.Minute: true, 10 * time.Minute: false} {
+		var ids []string
+		for _, after := range []time.Duration{0, 30 * time.Minute} {
+			since := start.Add(after)
+			n, ok := RecoveredNotice(&e, &Health{State: HealthGood, LastOutage: &Outage{
+				Since: storage.Time{Time: since}, Until: storage.Time{Time: since.Add(lasted)}, Failures: 50,
+			}})
+			if !ok {
+				t.Fatalf("no notice after %s", lasted)
+			}
+			ids = append(ids, n.ID)
+		}
+		if (ids[0] == ids[1]) != same {
+			t.Errorf("outages of %s have the notices %v", lasted, ids)
+		}
+	}
+}
+
 // Nobody hears of the end of an outage without having heard of the outage: a change of the
 // endpoint begins the count of its failures anew.
 func TestRecoveredNotice_ChangedEndpoint(t *testing.T) {

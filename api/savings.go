@@ -72,7 +72,7 @@ func (s *server) estimate(ctx context.Context, c *rest.Call, input savings.Input
 	case err == nil:
 		return *result, nil
 	case errors.Is(err, savings.ErrNoDevice):
-		err = rest.Invalid("devices", "the home has no linked heating or cooling device")
+		err = rest.Invalid("devices", "the home has no linked heating or cooling device: import an hvacDevice with its homeId, or link a device")
 	case errors.Is(err, savings.ErrNoPlace):
 		err = rest.Invalid("zipcode", "is required with a known zipcode and a time zone")
 	}

@@ -2,7 +2,7 @@
 //
 //   node examples.mjs path/to/gridhook COMMAND...
 //
-// Each command runs with GRIDHOOK_URL and GRIDHOOK_API_KEY, and with the home and a name
+// Each command runs with GRIDHOOK_API_URL and GRIDHOOK_API_KEY, and with the home and a name
 // for the trigger as arguments. It must succeed and print the delivery. All use the same
 // trigger name, so together they make one trigger.
 
@@ -21,7 +21,7 @@ try {
   const before = sink.received.length;
   for (const command of commands) {
     const [program, ...words] = command.split(" ");
-    const env = { ...process.env, GRIDHOOK_URL: server.url, GRIDHOOK_API_KEY: world.key };
+    const env = { ...process.env, GRIDHOOK_API_URL: server.url, GRIDHOOK_API_KEY: world.key };
     const { stdout } = await promisify(execFile)(program, [...words, "home_1", "contract"], { env, timeout: 60_000 });
     process.stdout.write(`${command}\n${stdout}`);
     failed ||= !stdout.includes("1 of 1 homes were walked") || !stdout.includes("DELIVERED");

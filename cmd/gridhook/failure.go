@@ -80,7 +80,7 @@ func (g *globals) refusal(e *client.Error) string {
 	case e.Code == client.CodeValidationFailed:
 		return text
 	case e.Code == client.CodeNotFound && strings.Contains(text, "rate plan") && g.org != "":
-		return text + `: look for it with --org ` + g.org + `, or with --org "" among the plans that all organizations share`
+		return text + `: look for it with --org ` + g.org + `, or with --org "" among the plans that all organizations share, or add a plan of the catalog with gridhook plan add`
 	case e.RecoveryAction != "":
 		text += ". " + strings.TrimSuffix(e.RecoveryAction, ".")
 	}

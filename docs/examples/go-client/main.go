@@ -1,7 +1,7 @@
 // Command go-client finds the cheapest hour of a home, triggers the webhooks of all homes,
 // and waits until each is delivered.
 //
-//	GRIDHOOK_URL=http://127.0.0.1:8080 GRIDHOOK_API_KEY=ghk_... go run ./docs/examples/go-client home-1
+//	GRIDHOOK_API_URL=http://127.0.0.1:8080 GRIDHOOK_API_KEY=ghk_... go run ./docs/examples/go-client home-1
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := &client.Client{BaseURL: os.Getenv("GRIDHOOK_URL"), Key: os.Getenv("GRIDHOOK_API_KEY")}
+	c := &client.Client{BaseURL: os.Getenv("GRIDHOOK_API_URL"), Key: os.Getenv("GRIDHOOK_API_KEY")}
 	home, name := "home-1", time.Now().UTC().Format("2006-01-02T15") // once an hour
 	if len(os.Args) > 1 {
 		home = os.Args[1]

@@ -8,7 +8,7 @@ import type { components, paths } from "./gridhook.js";
 type Problem = components["schemas"]["Error"];
 
 const client = createClient<paths>({
-  baseUrl: process.env["GRIDHOOK_URL"] ?? "http://127.0.0.1:8080",
+  baseUrl: process.env["GRIDHOOK_API_URL"] ?? "http://127.0.0.1:8080",
   headers: { "x-ws-api-key": process.env["GRIDHOOK_API_KEY"] ?? "" },
 });
 

@@ -206,7 +206,7 @@ func TestLoad_Errors(t *testing.T) {
 		{"a rate that is no number", config.Serve, []string{"--rate-limit", "NaN"}, "", "rate-limit (flag --rate-limit) must be a number"},
 		{"a store too small", config.Serve, []string{"--max-store", "1MiB"}, "", "max-store (flag --max-store) must be 0 or at least 64MiB"},
 		{"a body too large", config.Serve, []string{"--max-body", "1GiB"}, "", "max-body (flag --max-body) must be from 1KiB to 16MiB"},
-		{"an import too large", config.Serve, []string{"--max-import", "1TiB"}, "", "max-import (flag --max-import) must be from 1KiB to 256MiB"},
+		{"an import too large", config.Serve, []string{"--max-import", "1TiB"}, "", "max-import (flag --max-import) must be from 4MiB to 256MiB"},
 		{"no depth", config.Serve, []string{"--max-depth", "0"}, "", "max-depth (flag --max-depth) must be from 1 to 1000"},
 		{"feedback at no rate", config.Serve, []string{"--feedback-rate", "-1"}, "", "feedback-rate (flag --feedback-rate) must be above 0"},
 		{"no estimates", config.Serve, []string{"--estimates", "-1"}, "", "estimates (flag --estimates) must be from 0 to 1024"},

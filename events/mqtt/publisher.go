@@ -126,8 +126,9 @@ func (p *Publisher) connect(ctx context.Context) error {
 		return err
 	}
 	conn := &client.BaseClient{Transport: transport}
+	id := storage.NewID("gridhook-", p.Now()) // a client with a known identifier could end the connection
 	// Without a keep-alive, the connection may be idle for days.
-	if _, err := conn.Connect(ctx, "gridhook", client.WithUserNamePassword(p.User, p.Password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
+	if _, err := conn.Connect(ctx, id, client.WithUserNamePassword(p.User, p.Password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
 		_ = transport.Close() // the error that counts is that of Connect
 		return err
 	}

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -91,18 +89,16 @@ func (s *server) eligible(v storage.View, org, zipcode string) (storage.Eligibil
 func place(v storage.View, h *storage.Home, before string) {
 	places := eligibility.Checker{Overrides: storage.Overrides(v)}
 	area, known := places.Area(h.Zipcode)
-	if !known || !slices.Contains([]string{"", "US", "USA"}, h.Country) {
+	if !known || !eligibility.Covers(h.Country) {
 		return
 	}
-	if left, known := places.Area(before); known && before != h.Zipcode {
-		if h.Timezone == left.Timezone {
-			h.Timezone = ""
-		}
-		if h.City == left.City {
-			h.City = ""
-		}
+	left, _ := places.Area(before)
+	if h.Timezone == "" || h.Timezone == left.Timezone {
+		h.Timezone = area.Timezone
 	}
-	h.Timezone, h.City = cmp.Or(h.Timezone, area.Timezone), cmp.Or(h.City, area.City)
+	if h.City == "" || h.City == left.City {
+		h.City = area.City
+	}
 }
 
 // placeIn is place in a view of its own.

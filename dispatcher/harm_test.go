@@ -13,7 +13,6 @@ import (
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // An endpoint that responds slowly and never gets a retry does not take the slots of
@@ -260,15 +259,8 @@ func TestHarm_KnownUnavailable(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(2 * events.SliceHomes)
 		w.endpoint("ep", onChange)
-		w.neighbor(2 * events.SliceHomes)
-		_, err := storage.Update(t.Context(), w.store, storage.KindWebhookEndpoint.Ref("neighbor", "next-door"), func(e *storage.WebhookEndpoint) error { onChange(e); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		third := storage.NewWebhookEndpoint("third")
-		third.ID, third.URL = "third-ep", "http://third-ep.example/hooks"
-		third.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal("third", third.ID, testSecret)}}
-		storagetest.Put(t, w.store, &storage.Organization{ID: "third", Name: "Third", Base: storage.Base{OrganizationID: storage.Shared}}, &third, storagetest.Home("third", homeID(0), "plan"))
+		w.organization("neighbor", "next-door", 2*events.SliceHomes, onChange)
+		w.organization("third", "third-ep", 1)
 		var unavailable atomic.Bool
 		w.bus.refuse = func(name, _ string) error {
 			if name == "put known" && unavailable.Load() {

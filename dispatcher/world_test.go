@@ -170,14 +170,20 @@ func (w *world) delete(ref storage.Ref) {
 }
 
 // neighbor stores another organization with an endpoint and n homes.
-func (w *world) neighbor(n int) {
+func (w *world) neighbor(n int) { w.organization("neighbor", "next-door", n) }
+
+// organization stores an organization with an endpoint and n homes.
+func (w *world) organization(org, endpoint string, n int, change ...func(*storage.WebhookEndpoint)) {
 	w.t.Helper()
-	e := storage.NewWebhookEndpoint("neighbor")
-	e.ID, e.URL = "next-door", "http://next-door.example/hooks"
-	e.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal("neighbor", e.ID, testSecret)}}
+	e := storage.NewWebhookEndpoint(org)
+	e.ID, e.URL = endpoint, "http://"+endpoint+".example/hooks"
+	e.Secrets = []storage.SealedSecret{{Sealed: w.vault.Seal(org, e.ID, testSecret)}}
+	for _, c := range change {
+		c(&e)
+	}
 	list := []storage.Entity{&e}
 	for i := range n {
-		list = append(list, storagetest.Home("neighbor", homeID(i), "plan"))
+		list = append(list, storagetest.Home(org, homeID(i), "plan"))
 	}
 	storagetest.Put(w.t, w.store, list...)
 }

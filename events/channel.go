@@ -97,7 +97,7 @@ func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) 
 		return n, false
 	}
 	outage := o.Since.Truncate(time.Hour)
-	if tolerated := e.RetryPolicy.Tolerated(); e.RetryPolicy.DisableAfterSeconds > 0 && o.longest(e) >= tolerated {
+	if tooLong(e, o.longest(e)) {
 		outage = o.Since.Time // the endpoint was disabled, and each such notice needs its end
 	}
 	n = Notice{

@@ -57,11 +57,15 @@ func (o *Outage) longest(e *storage.WebhookEndpoint) time.Duration {
 	return lasted
 }
 
-// FailedTooLong returns how long an endpoint has failed. tooLong reports whether its
+// FailedTooLong returns how long an endpoint has failed. over reports whether its
 // policy tolerates less.
-func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration, tooLong bool) {
+func (h *Health) FailedTooLong(e *storage.WebhookEndpoint) (lasted time.Duration, over bool) {
 	_, lasted = h.failed(e)
-	return lasted, e.Enabled && e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
+	return lasted, e.Enabled && tooLong(e, lasted)
+}
+
+func tooLong(e *storage.WebhookEndpoint, lasted time.Duration) bool {
+	return e.RetryPolicy.DisableAfterSeconds > 0 && lasted >= e.RetryPolicy.Tolerated()
 }
 
 // maxAhead is how far a worker's clock may be ahead of the clock of NATS. Within it the

@@ -71,13 +71,25 @@ const (
 // send writes a response in pieces. A client that reads a piece too slowly is
 // disconnected, which frees the memory of the response.
 func send(w http.ResponseWriter, body []byte, stall time.Duration) {
-	control := http.NewResponseController(w)
+	to := SteadyWriter{w, stall}
 	for piece := range slices.Chunk(body, pieceSize) {
-		if stall > 0 {
-			_ = control.SetWriteDeadline(time.Now().Add(stall)) // a test's recorder has no deadlines
-		}
-		if _, err := w.Write(piece); err != nil { //nolint:gosec // it is JSON, and said to be
+		if _, err := to.Write(piece); err != nil {
 			return // the caller is gone
 		}
 	}
+}
+
+// SteadyWriter writes a response. It disconnects a client that does not read what one Write
+// wrote within Stall. 0 is no limit.
+type SteadyWriter struct {
+	http.ResponseWriter
+	Stall time.Duration
+}
+
+// Write writes to the client.
+func (w SteadyWriter) Write(p []byte) (int, error) {
+	if w.Stall > 0 {
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.Stall)) // a test's recorder has no deadlines
+	}
+	return w.ResponseWriter.Write(p)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -20,6 +21,13 @@ import (
 
 const secretNote = "Store the secret now: it cannot be shown again."
 
+// showSecretNote prints the note below a new secret. Ed25519 has a public key instead.
+func showSecretNote(w io.Writer, endpoint record) {
+	if _, fresh := endpoint["secret"]; fresh {
+		say(w, "\n%s\n", secretNote)
+	}
+}
+
 func newEndpointCommand(g *globals) *cobra.Command {
 	r := resource{
 		g: g, noun: "endpoint", plural: "endpoints", path: "/v1/webhook/endpoints", scope: g.forOrg, derive: deriveEndpoint,
@@ -29,11 +37,12 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			"least change:otherMinPriceChange:$/kWh, homes:homeIds, plans:ratePlanIds, format:otherFormat, compression:otherCompression, HTTP:otherHttpVersion, authorized:authentication.type, token URL:authentication.tokenUrl, " +
 			"client cert until:clientCertificate.expiresAt, health:healthText, breaker:breakerText, timeout:timeoutSeconds:s, retries:retries, headers:headerNames, " +
 			"batch:otherBatchSize:homes, rate limit:otherRateLimit:per second, public key:publicKey, secret:secret",
+		below: showSecretNote,
 	}
 	const example = "  gridhook endpoint %s ep_01JZ0000000000000000000000 --org acme"
 	return g.talks(group("endpoint", "Webhook endpoints: where signals are delivered",
 		withAuth(r.command(operation{
-			use: "create", short: "Register an endpoint and print its secret once", note: secretNote,
+			use: "create", short: "Register an endpoint and print its secret once",
 			example: `  gridhook endpoint create --org acme --url https://example.com/hooks
   gridhook endpoint create --org acme --url https://example.com/hooks --event price_signal.updated --mode onChange`,
 			flags:   slices.Concat(endpointFlags(true), retryFlags(), authFlags(), secretChoice("hmac")),
@@ -56,7 +65,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		}),
 		r.remove("Delete an endpoint", fmt.Sprintf(example, "delete")),
 		r.command(operation{
-			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day", note: secretNote,
+			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day",
 			example: fmt.Sprintf(example, "rotate-secret"), flags: secretChoice("the current scheme"),
 		}),
 		r.command(operation{

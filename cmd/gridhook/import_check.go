@@ -81,7 +81,7 @@ func (r *references) check(number int, line []byte) (e fileError, wrong bool) {
 		absent.plan = planOf{l.OrganizationID, l.RatePlanID}
 		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("plan %q does not exist for this home", l.RatePlanID)})
 	}
-	if _, known := eligibility.Locate(l.Zipcode); !known && l.Zipcode != "" && slices.Contains([]string{"", "US", "USA"}, l.Country) {
+	if _, known := eligibility.Locate(l.Zipcode); !known && l.Zipcode != "" && eligibility.Covers(l.Country) {
 		absent.zipcode = l.Zipcode
 		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is unknown", l.Zipcode)})
 	}

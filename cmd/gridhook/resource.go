@@ -144,7 +144,7 @@ func (r resource) show(response any, o operation) error {
 		if r.below != nil {
 			r.below(w, v)
 		}
-		if _, has := v["secret"]; o.note != "" && (has || o.note != secretNote) { // Ed25519 has a public key instead
+		if o.note != "" {
 			say(w, "\n%s\n", o.note)
 		}
 	})

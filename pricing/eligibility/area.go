@@ -58,6 +58,10 @@ var known = sync.OnceValue(func() *facts.Facts {
 	return &f
 })
 
+// Covers reports whether the zipcodes of a country are known. A home without a country is in
+// the United States.
+func Covers(country string) bool { return slices.Contains([]string{"", "US", "USA"}, country) }
+
 // Locate returns the place of a zipcode, for the time zone and the weather of a home. For
 // a prefix it returns the most common time zone and the middle. It returns false if the
 // zipcode is malformed or unknown.

@@ -52,7 +52,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	began := time.Now()
-	err := backup.Write(r.Context(), a.conn, steadyWriter{w, backupStall}, backup.Options{
+	err := backup.Write(r.Context(), a.conn, rest.SteadyWriter{ResponseWriter: w, Stall: backupStall}, backup.Options{
 		Recipients: in.Recipients, Gridhook: a.Version, Folder: a.Data, Now: time.Now,
 	})
 	if err != nil {
@@ -64,18 +64,6 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 
 // backupStall is how long a client may read nothing. Meanwhile there is no other backup.
 const backupStall = time.Minute
-
-// steadyWriter disconnects a client that reads nothing for a while.
-type steadyWriter struct {
-	http.ResponseWriter
-	stall time.Duration
-}
-
-// Write writes to the client.
-func (w steadyWriter) Write(p []byte) (int, error) {
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.stall)) // a test's recorder has no deadline
-	return w.ResponseWriter.Write(p)
-}
 
 // auditBackup stores the audit entry of a backup. A failure does not stop the backup. The
 // entry then goes to the process's log.

@@ -1,4 +1,4 @@
-package app
+package rest
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// A client that does not read its backup is disconnected, and the next backup may begin.
-func TestBackup_StalledClient(t *testing.T) {
+// A client that does not read, such as that of a backup, is disconnected.
+func TestSteadyWriter_Stall(t *testing.T) {
 	ended := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		to, piece := steadyWriter{w, 100 * time.Millisecond}, make([]byte, 64<<10)
+		to, piece := SteadyWriter{w, 100 * time.Millisecond}, make([]byte, 64<<10)
 		for {
 			if _, err := to.Write(piece); err != nil {
 				ended <- err
@@ -27,12 +27,12 @@ func TestBackup_StalledClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := fmt.Fprint(conn, "POST /backup HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the backup still waits for its client")
+		t.Error("the handler still waits for its client")
 	}
 }

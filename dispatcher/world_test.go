@@ -198,7 +198,7 @@ func (w *world) triggerOf(org string, hours int, plans ...string) events.Trigger
 	if err := w.store.View(func(v storage.View) error { return t.StartFrom(v, v.Count(storage.KindHome, org)) }); err != nil {
 		w.t.Error(err)
 	}
-	t.Wide = t.Wide || w.wide
+	t.Wide = w.wide
 	t.RatePlanIDs = plans
 	return w.bus.accept(t)
 }

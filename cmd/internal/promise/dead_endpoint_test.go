@@ -13,7 +13,7 @@ import (
 // homes, and gets every delivery after its recovery.
 func TestDeadEndpoint_Parked(t *testing.T) {
 	t.Parallel()
-	const homes = 10_000
+	const homes = 40_000
 	p := start(t, "serve", t.TempDir())
 	acme := furnish(t, p, homes)
 	r := newReceiver(t)
@@ -26,7 +26,7 @@ func TestDeadEndpoint_Parked(t *testing.T) {
 		waiting = p.metric("gridhook_retries_pending")
 		return p.metric("gridhook_walks_parked_total") >= 1 && waiting >= 1
 	})
-	if waiting > homes/100 { // a walk that is not parked costs a message per slice of 64 homes
+	if waiting > homes/400 { // a walk that is not parked costs a message per slice of 256 homes
 		t.Errorf("%d homes of a dead endpoint cost %v messages, want a handful", homes, waiting)
 	}
 	r.listen(address)

@@ -44,7 +44,7 @@ func (b *Backup) Restore(ctx context.Context, conn *jetstream.Conn, o jetstream.
 			return fmt.Errorf("%w: it has the stream %s, which this version does not know: use a newer Gridhook", ErrNotReadable, b.Streams[i].Name)
 		}
 	}
-	if err := conn.Remove(ctx, found); err != nil {
+	if err := conn.Remove(ctx, found, o); err != nil {
 		return err
 	}
 	for i := range b.Streams {

@@ -85,7 +85,7 @@ func TestConnect_Domain(t *testing.T) {
 	var stored []Raw
 	last, err := c.Copy(within(t), content, func(batch []Raw) error { stored = append(stored, batch...); return nil })
 	must(t, err)
-	must(t, c.Remove(within(t), []string{triggersStream}))
+	must(t, c.Remove(within(t), []string{triggersStream}, o))
 	must(t, c.RestoreStream(within(t), content, o, Extent{First: 1, Last: last, Messages: 1, Bytes: 1}, func(yield func(Raw, error) bool) {
 		for _, m := range stored {
 			if !yield(m, nil) {

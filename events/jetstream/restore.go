@@ -57,14 +57,35 @@ func (c *Conn) InUse(ctx context.Context) (bool, error) {
 // Resolve fills what the options leave open; see Resolve.
 func (c *Conn) Resolve(ctx context.Context, o Options) (Options, error) { return Resolve(ctx, c.js, o) }
 
-// Remove deletes Gridhook's streams with all their messages.
-func (c *Conn) Remove(ctx context.Context, names []string) error {
+// Remove deletes Gridhook's streams with all their messages. It makes the stream of dead
+// letters again, which a backup does not contain: a server removes the folder of its streams
+// with a delay after it has deleted the last, and cannot restore a stream at that moment
+// (nats-server 2.15).
+func (c *Conn) Remove(ctx context.Context, names []string, o Options) error {
 	for _, name := range names {
 		if err := c.js.DeleteStream(ctx, name); err != nil {
 			return fmt.Errorf("delete the stream %s: %w", name, err)
 		}
 	}
-	return nil
+	if len(names) == 0 {
+		return nil
+	}
+	cfg, err := c.config(DeadStream, o)
+	if err != nil {
+		return err
+	}
+	return c.create(ctx, cfg)
+}
+
+// config returns the settings of one of Gridhook's streams.
+func (c *Conn) config(stream string, o Options) (cfg jetstream.StreamConfig, err error) {
+	o.Prefix = c.prefix
+	configs := Configs(o)
+	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == c.prefix.Name(stream) })
+	if i < 0 {
+		return cfg, fmt.Errorf("there is no stream %s", stream)
+	}
+	return configs[i], nil
 }
 
 // Extent describes a copied stream.
@@ -81,15 +102,11 @@ type Extent struct {
 
 // RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
 func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
-	o.Prefix = c.prefix
-	configs := Configs(o)
-	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == c.prefix.Name(content.Stream) })
-	if i < 0 {
-		return fmt.Errorf("there is no stream %s", content.Stream)
+	cfg, err := c.config(content.Stream, o)
+	if err != nil {
+		return err
 	}
-	cfg := configs[i]
 	messages = c.named(messages)
-	var err error
 	if content.Queue {
 		err = c.republish(ctx, cfg, messages)
 	} else {
@@ -115,9 +132,8 @@ func (c *Conn) named(messages iter.Seq2[Raw, error]) iter.Seq2[Raw, error] {
 // maxPending is the maximum number of unacknowledged publishes.
 const maxPending = 256
 
-// create creates a stream and retries for up to setUpWait. After deleting its last
-// stream, a server removes their folder with a delay. It cannot create another stream at
-// that moment (nats-server 2.15).
+// create creates a stream and retries for up to setUpWait, because a server may not be able
+// to; see Remove.
 func (c *Conn) create(ctx context.Context, cfg jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()

@@ -65,11 +65,12 @@ func TestRestore_RetriesCreation(t *testing.T) {
 	b := newBus(t, dir)
 	names, err := b.Existing(within(t))
 	must(t, err)
-	must(t, b.Remove(within(t), names))
+	must(t, b.Remove(within(t), names, streamOptions))
+	if left, err := b.Existing(within(t)); !slices.Equal(left, []string{DeadStream}) || err != nil {
+		t.Errorf("%v are left, %v", left, err)
+	}
 	cfg := Configs(streamOptions)[0]
-	folder := filepath.Join(dir, "jetstream", "$G", "streams")
-	must(t, os.MkdirAll(folder, 0o750))
-	inTheWay := filepath.Join(folder, cfg.Name)
+	inTheWay := filepath.Join(dir, "jetstream", "$G", "streams", cfg.Name)
 	must(t, os.WriteFile(inTheWay, nil, 0o600))
 	made := make(chan error, 1)
 	before := b.wire.count("$JS.API.STREAM.CREATE")

@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
@@ -14,8 +15,17 @@ import (
 type recipients struct {
 	targets []*target.Target
 	broken  []target.Broken
-	// parkUntil is set if no endpoint is available now. failing reports whether an
-	// endpoint is down because of failures.
+	availability
+}
+
+// availability says which endpoints were available at the admission of a slice. It is not
+// looked at again before the deliveries: slices that are admitted together would otherwise
+// find their endpoint full, and postpone all deliveries.
+type availability struct {
+	// until holds the unavailable endpoints, each with the end of that time.
+	until map[*gate.Endpoint]time.Time
+	// parkUntil is set if no endpoint is available. failing reports whether an endpoint is
+	// down because of failures.
 	parkUntil time.Time
 	failing   bool
 }
@@ -36,63 +46,61 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 		if err != nil {
 			return to, err
 		}
-		to.parkUntil, to.failing = w.parkUntil(t, to.targets, w.Now())
-		if to.parkUntil.IsZero() {
+		if to.availability = w.availability(t, to.targets, w.Now()); to.parkUntil.IsZero() {
 			return to, nil
 		}
-		full := firstFull(to.targets, w.Now())
-		if full == nil || !full.AwaitCapacity(ctx, free) {
+		if !w.gate.AwaitCapacity(ctx, gates(to.targets), free) {
 			return to, ctx.Err()
 		}
 	}
 }
 
 // admitCallbacks waits until a server of a slice's callbacks is available. If all servers
-// are down or silent, it returns the time until which the caller parks the slice. So
-// callbacks that wait cost one message for each slice.
-func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, jobs []job, free func()) (parkUntil time.Time, err error) {
+// are down or silent, the caller parks the slice. So callbacks that wait cost one message
+// for each slice.
+func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, jobs []job, free func()) (availability, error) {
 	var targets []*target.Target // one for each server
 	seen := map[*gate.Endpoint]bool{}
 	for i := range jobs {
-		if e := jobs[i].target; t.Change != nil && !seen[e.Gate] {
+		if e := jobs[i].target; !seen[e.Gate] {
 			targets, seen[e.Gate] = append(targets, e), true
 		}
 	}
 	for {
-		until, _ := w.parkUntil(t, targets, w.Now())
-		full := firstFull(targets, w.Now())
-		if until.IsZero() || full == nil || !full.AwaitCapacity(ctx, free) {
-			return until, ctx.Err()
+		to := w.availability(t, targets, w.Now())
+		if to.parkUntil.IsZero() {
+			return to, nil
+		}
+		if !w.gate.AwaitCapacity(ctx, gates(targets), free) {
+			return to, ctx.Err()
 		}
 	}
 }
 
-// firstFull returns the first target that is not down, nil if all are down.
-func firstFull(targets []*target.Target, now time.Time) *gate.Endpoint {
-	for _, t := range targets {
-		if t.Gate.OpenUntil(now).IsZero() {
-			return t.Gate
-		}
+func gates(targets []*target.Target) []*gate.Endpoint {
+	list := make([]*gate.Endpoint, len(targets))
+	for i, t := range targets {
+		list[i] = t.Gate
 	}
-	return nil
+	return list
 }
 
-// parkUntil returns the time until which no endpoint is available, zero if one is. failing
-// reports whether an endpoint is down because of failures. A slice past its deadline does
+// availability finds the availability of a slice's endpoints. A slice past its deadline does
 // not wait.
 //
 // A slice that waits for a failing endpoint is late afterwards, so a newer trigger
 // supersedes it at once. A slice that waits for a slow endpoint, or for the end of a
 // Retry-After, is not late. Otherwise triggers could arrive faster than such an endpoint
 // takes their walks. The last homes would then never receive any signal.
-func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time.Time) (until time.Time, failing bool) {
+func (w *Worker) availability(t *events.Trigger, targets []*target.Target, now time.Time) (a availability) {
+	a.until = w.unavailable(targets, now)
+	if len(a.until) < len(targets) || len(targets) == 0 {
+		return a
+	}
 	var first, last time.Time
 	for _, e := range targets {
-		until := w.unavailableUntil(e, now)
-		if until.IsZero() {
-			return time.Time{}, false
-		}
-		failing = failing || e.Gate.Failing(now)
+		until := a.until[e.Gate]
+		a.failing = a.failing || e.Gate.Failing(now)
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}
@@ -102,13 +110,41 @@ func (w *Worker) parkUntil(t *events.Trigger, targets []*target.Target, now time
 			last = latestOf(last, deadline(t, e.RetryPolicy, 1))
 		}
 	}
-	if len(targets) == 0 || !now.Before(last) {
-		return time.Time{}, false
+	if !now.Before(last) {
+		return a
 	}
-	if last.Before(first) {
-		return last, failing
+	if a.parkUntil = first; last.Before(first) {
+		a.parkUntil = last
 	}
-	return first, failing
+	return a
+}
+
+// unavailable returns the endpoints of a slice that are unavailable. Postponed deliveries are
+// stored when the slice ends. So an endpoint is unavailable, too, beside one that has reached
+// its limit, unless it is clearly faster: otherwise the other's deliveries would wait for it.
+func (w *Worker) unavailable(targets []*target.Target, now time.Time) map[*gate.Endpoint]time.Time {
+	var until map[*gate.Endpoint]time.Time
+	set := func(e *gate.Endpoint, at time.Time) {
+		if until == nil {
+			until = map[*gate.Endpoint]time.Time{}
+		}
+		until[e] = at
+	}
+	fastestFull := time.Duration(math.MaxInt64)
+	for _, e := range targets {
+		if at := w.unavailableUntil(e, now); !at.IsZero() {
+			set(e.Gate, at)
+			if e.Gate.OpenUntil(now).IsZero() {
+				fastestFull = min(fastestFull, e.Gate.Pace())
+			}
+		}
+	}
+	for _, e := range targets {
+		if until[e.Gate].IsZero() && 2*e.Gate.Pace() >= fastestFull {
+			set(e.Gate, w.staggered(now.Add(gate.ParkAfter)))
+		}
+	}
+	return until
 }
 
 // unavailableUntil returns the time until which an endpoint is unavailable: it is down,

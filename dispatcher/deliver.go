@@ -90,9 +90,10 @@ func (l *lane) take(all []job, results []result) request {
 	return r
 }
 
-// deliver makes one attempt for every job and returns the results. The watch frees the slot
-// if the attempts take long.
-func (w *Worker) deliver(ctx context.Context, jobs []job, watch *gate.Watch) []result {
+// deliver makes one attempt for every job whose endpoint is available, and returns the
+// results. unavailable holds the endpoints that the caller found unavailable, each with the
+// end of that time. The watch frees the slot if the attempts take long.
+func (w *Worker) deliver(ctx context.Context, jobs []job, unavailable map[*gate.Endpoint]time.Time, watch *gate.Watch) []result {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -101,10 +102,7 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, watch *gate.Watch) []r
 	watch.Start(parts)
 	var wg sync.WaitGroup
 	for _, l := range lanes {
-		until := w.staggered(l.gate.OpenUntil(w.Now()))
-		if first := &jobs[l.jobs[0]]; len(lanes) > 1 || first.Notice != nil { // otherwise the caller has checked
-			until = w.unavailableUntil(first.target, w.Now())
-		}
+		until := latestOf(unavailable[l.gate], w.staggered(l.gate.OpenUntil(w.Now())))
 		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
 			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
 		}
@@ -126,10 +124,11 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []
 		jobs := len(r.jobs)
 		if until.IsZero() {
 			w.attempt(ctx, &r, scratch)
+			l.progress.Done(jobs)
 		} else {
 			r.each(func(j *job) result { return w.reschedule(j, until) })
+			l.progress.Postponed(jobs)
 		}
-		l.progress.Done(jobs)
 	}
 }
 

@@ -197,38 +197,58 @@ func TestStop_SlowEndpoint(t *testing.T) {
 	})
 }
 
-// A good endpoint is as fast beside a slow endpoint of its organization as alone.
+// A good endpoint is as fast beside a slow endpoint of its organization as alone, in either
+// order of their identifiers.
 func TestHarm_SlowBesideGood(t *testing.T) {
-	for _, latency := range []time.Duration{20 * time.Millisecond, 150 * time.Millisecond} {
-		inWorld(t, func(t *testing.T, w *world) {
-			w.options.Slices, w.options.Concurrency, w.options.EndpointConcurrency = 16, 1024, 64
-			const n = 40 * events.SliceHomes
-			w.homes(n)
-			w.endpoint("good")
-			w.endpoint("slow")
-			w.partner.answers(func(_ *http.Request, a arrival) int {
-				if a.host == "slow" {
-					<-time.After(9 * time.Second)
-				} else {
-					<-time.After(latency)
-				}
-				return http.StatusOK
-			})
-			w.worker()
-			began := time.Now()
-			w.trigger(24)
-			<-time.After(time.Hour)
-			good, last := 0, began
-			for _, a := range w.partner.got() {
-				if a.host == "good" {
-					good, last = good+1, latestOf(last, a.at)
-				}
-			}
-			ideal := n / 64 * latency
-			if took := last.Sub(began); good != n || took > 2*ideal {
-				t.Errorf("latency %s: %d webhooks in %s, want %d in %s", latency, good, took, n, ideal)
-			}
-		})
+	for _, slow := range []string{"a-slow", "z-slow"} {
+		for _, c := range []slowBesideGood{
+			{latency: 20 * time.Millisecond, slowness: 9 * time.Second},
+			{latency: 150 * time.Millisecond, slowness: 9 * time.Second},
+			{latency: 150 * time.Millisecond, slowness: time.Second, slices: 80},
+			{latency: 20 * time.Millisecond, perSecond: 10},
+		} {
+			c.slow, c.slices = slow, max(c.slices, 40)
+			inWorld(t, func(t *testing.T, w *world) { c.test(t, w) })
+		}
+	}
+}
+
+// slowBesideGood is a walk to a good endpoint with some latency, and to an endpoint that is
+// slow or has a rate limit.
+type slowBesideGood struct {
+	slow              string
+	slices            int
+	latency, slowness time.Duration
+	perSecond         float64
+}
+
+func (c slowBesideGood) test(t *testing.T, w *world) {
+	w.options.Slices, w.options.Concurrency, w.options.EndpointConcurrency = 16, 1024, 64
+	n := c.slices * events.SliceHomes
+	w.homes(n)
+	w.endpoint("good")
+	w.endpoint(c.slow, func(e *storage.WebhookEndpoint) { e.RateLimit = c.perSecond })
+	w.partner.answers(func(_ *http.Request, a arrival) int {
+		if a.host == c.slow {
+			<-time.After(c.slowness)
+		} else {
+			<-time.After(c.latency)
+		}
+		return http.StatusOK
+	})
+	w.worker()
+	began := time.Now()
+	w.trigger(24)
+	<-time.After(time.Hour)
+	good, last := 0, began
+	for _, a := range w.partner.got() {
+		if a.host == "good" {
+			good, last = good+1, latestOf(last, a.at)
+		}
+	}
+	ideal := time.Duration(n/64) * c.latency
+	if took := last.Sub(began); good != n || took > 2*ideal {
+		t.Errorf("%+v: %d webhooks in %s, want %d in %s", c, good, took, n, ideal)
 	}
 }
 

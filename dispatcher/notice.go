@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/tracing"
@@ -95,7 +96,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	defer watch.End()
 	results := w.deliver(ctx, []job{{
 		Message: webhook.Message{Trigger: trigger, EndpointID: t.EndpointID, Notice: n}, target: to, attempt: t.Attempt,
-	}}, watch)
+	}}, map[*gate.Endpoint]time.Time{to.Gate: w.unavailableUntil(to, w.Now())}, watch)
 	return w.recordNotice(ctx, t, &results[0])
 }
 

@@ -99,7 +99,7 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 // limits the wait for an endpoint that is down, also before the first attempt. It does
 // not limit the wait for an endpoint that is slow.
 func (w *Worker) reschedule(j *job, until time.Time) result {
-	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow and at its concurrency limit"
+	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow, no attempt was made"
 	switch g := j.target.Gate; {
 	case g.Failing(now):
 		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down, no attempt was made"

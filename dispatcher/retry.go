@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/walks"
@@ -50,14 +51,14 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	}
 	jobs, receipt.Deliveries = w.supersede(jobs, nil)
 	if len(jobs) > 0 {
-		if until := w.unavailable(r, to); !until.IsZero() {
+		if until := w.retryAfter(r, to); !until.IsZero() {
 			return w.postpone(ctx, *r, until)
 		}
 	}
 	w.metrics.count(receipt.Deliveries)
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results := w.deliver(ctx, jobs, watch)
+	results := w.deliver(ctx, jobs, nil, watch)
 	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
 		// A newer signal may have arrived before this signal.
 		if err := w.forgetKnown(ctx, r, to, jobs); err != nil {
@@ -76,20 +77,20 @@ func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func(
 			return to, gone, err
 		}
 		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
-		may := to.Gate.AwaitCapacity(waiting, free)
+		may := w.gate.AwaitCapacity(waiting, []*gate.Endpoint{to.Gate}, free)
 		if cancel(); !may {
 			return to, "", ctx.Err()
 		}
 	}
 }
 
-// unavailable returns the time until which the endpoint of a retry is unavailable. It returns
+// retryAfter returns the time until which the endpoint of a retry is unavailable. It returns
 // zero if the endpoint is available, or the retry's deadline has passed. Each callback has its
 // own message, and each slice has one for an endpoint that is slow beside others. So they
 // return less and less often.
-func (w *Worker) unavailable(r *events.Retry, to *target.Target) time.Time {
+func (w *Worker) retryAfter(r *events.Retry, to *target.Target) time.Time {
 	now, end := w.Now(), deadline(&r.Trigger, to.RetryPolicy, r.Attempt)
-	until, _ := w.parkUntil(&r.Trigger, []*target.Target{to}, now)
+	until := w.availability(&r.Trigger, []*target.Target{to}, now).parkUntil
 	if until.IsZero() || !now.Before(end) {
 		return time.Time{}
 	}

@@ -101,13 +101,15 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err != nil {
 		return err
 	}
-	until, err := w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free)
-	switch {
-	case err != nil:
-		return err
-	case !until.IsZero():
-		w.metrics.walksParked.Inc()
-		return w.park(ctx, s, until)
+	if s.Trigger.Change != nil {
+		to.availability, err = w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free)
+		switch {
+		case err != nil:
+			return err
+		case !to.parkUntil.IsZero():
+			w.metrics.walksParked.Inc()
+			return w.park(ctx, s, to.parkUntil)
+		}
 	}
 	jobs, outcomes = w.supersede(jobs, outcomes)
 	jobs, outcomes, have, err := w.skipUnchanged(ctx, s, &homes, jobs, outcomes)
@@ -116,7 +118,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	}
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results := w.deliver(ctx, jobs, watch)
+	results := w.deliver(ctx, jobs, to.until, watch)
 	w.metrics.homesWalked.Add(float64(homes.bounds.Homes))
 	w.metrics.count(outcomes)
 	err = w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -17,6 +18,7 @@ type Endpoint struct {
 	gate *Gate
 	org  string
 	slow slowSlices
+	pace atomic.Int64 // time per delivery of the last slice, in ns
 
 	mu      sync.Mutex
 	breaker breaker

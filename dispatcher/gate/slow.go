@@ -2,9 +2,9 @@ package gate
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -153,27 +153,32 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <
 // Full reports whether the endpoint or its organization has reached its limit of slow slices.
 func (e *Endpoint) Full() bool { return e.slow.full() || e.gate.slow.Full(e.org) }
 
-// AwaitCapacity waits until the endpoint may have capacity for another slice. It returns false
-// if the endpoint has been silent for ParkAfter, too many slices wait, the gate is closed, or
-// the organization has reached its limit of slow slices.
-// The caller must then park the slice. The slice holds its slot for a while and then frees it. A waiting
+// AwaitCapacity waits until one of the endpoints of an organization may have capacity for
+// another slice. It waits for the fastest, which will be the first to have some. It returns
+// false if the fastest has been silent for ParkAfter, all are down, too many slices wait, the
+// gate is closed, or the organization has reached its limit of slow slices. The caller must
+// then park the slice. The slice holds its slot for a while and then frees it. A waiting
 // slice has not begun, so a crash does not repeat any part of it.
-func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
-	if !e.gate.waiting.TryAcquire(1) {
+func (g *Gate) AwaitCapacity(ctx context.Context, endpoints []*Endpoint, free func()) bool {
+	e := g.fastest(endpoints)
+	if e == nil || !g.waiting.TryAcquire(1) {
 		return false
 	}
-	defer e.gate.waiting.Release(1)
+	defer g.waiting.Release(1)
 	if hold := e.slow.hold(); hold > 0 {
 		defer time.AfterFunc(hold, free).Stop()
 	} else {
 		free()
 	}
-	for ctx.Err() == nil && !e.gate.closed() && !e.gate.slow.Full(e.org) {
+	for ; e != nil && ctx.Err() == nil && !g.closed() && !g.slow.Full(e.org); e = g.fastest(endpoints) {
 		left := ParkAfter - e.silence()
 		if left <= 0 {
 			return false
 		}
-		if e.slow.await(ctx, left, e.gate.closing) {
+		if len(endpoints) > 1 {
+			left = min(left, slowAfter) // another may respond meanwhile
+		}
+		if e.slow.await(ctx, left, g.closing) {
 			return true
 		}
 		if e.slow.overfull() {
@@ -183,122 +188,24 @@ func (e *Endpoint) AwaitCapacity(ctx context.Context, free func()) bool {
 	return false
 }
 
+// fastest returns the fastest of the endpoints that are not down, nil if all are down.
+func (g *Gate) fastest(endpoints []*Endpoint) (e *Endpoint) {
+	least, now := time.Duration(math.MaxInt64), g.opt.Now()
+	for _, other := range endpoints {
+		if pace := other.Pace(); pace < least && other.OpenUntil(now).IsZero() {
+			e, least = other, pace
+		}
+	}
+	return e
+}
+
+// Pace returns the time per delivery of the last slice at the endpoint. It includes waits for
+// the rate limit.
+func (e *Endpoint) Pace() time.Duration { return time.Duration(e.pace.Load()) }
+
 // overfull reports whether the maximum number of slices wait.
 func (c *slowSlices) overfull() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.waiting) >= maxWaiting
-}
-
-// Progress is the progress of a slice at one endpoint.
-type Progress struct {
-	endpoint *Endpoint
-	left     atomic.Int64 // remaining deliveries
-	doneAt   atomic.Int64 // time of the last completed delivery, in ns since 1970
-}
-
-// Progress starts a slice's deliveries to the endpoint.
-func (e *Endpoint) Progress(deliveries int) *Progress {
-	p := &Progress{endpoint: e}
-	p.left.Store(int64(deliveries))
-	p.doneAt.Store(time.Now().UnixNano())
-	return p
-}
-
-// Done records completed deliveries.
-func (p *Progress) Done(deliveries int) {
-	p.left.Add(-int64(deliveries))
-	p.doneAt.Store(time.Now().UnixNano())
-}
-
-// slow reports whether the slice has waited too long for a response of the endpoint.
-func (p *Progress) slow(now time.Time) bool {
-	patience := suspectAfter
-	if p.endpoint.trusted() {
-		patience = slowAfter
-	}
-	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.doneAt.Load())) >= patience
-}
-
-// Watch monitors a slice, and frees its slot if the slice is slow. The slice then counts as
-// slow until End.
-type Watch struct {
-	gate *Gate
-	free func()
-
-	mu    sync.Mutex
-	parts []*Progress
-	timer *time.Timer
-	ended bool
-	// slow are the endpoints at which the slice counts as slow. done ends the slow slice.
-	slow []*Progress
-	done func()
-}
-
-// Watch returns the watch of a slice, which does nothing before Start.
-func (g *Gate) Watch(free func()) *Watch { return &Watch{gate: g, free: free} }
-
-// Start frees the slot once one of the endpoints is slow, if the worker may have another
-// slow slice.
-func (w *Watch) Start(parts []*Progress) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.parts = parts
-	w.timer = time.AfterFunc(suspectAfter, w.look)
-}
-
-// look frees the slot if an endpoint is slow, and checks again later.
-func (w *Watch) look() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.ended {
-		return
-	}
-	defer w.timer.Reset(slowAfter / 4)
-	now := time.Now()
-	for _, p := range w.parts {
-		if !p.slow(now) || slices.Contains(w.slow, p) {
-			continue
-		}
-		if w.done == nil {
-			if w.done = w.gate.slow.Try(p.endpoint.org); w.done == nil {
-				return
-			}
-			w.free()
-		}
-		p.endpoint.slow.enter()
-		w.slow = append(w.slow, p)
-	}
-	w.leaveCompleted()
-}
-
-// leaveCompleted ends the count of the endpoints that have all deliveries of the slice, so
-// that they need not wait for the others. At one endpoint the slice counts until End.
-func (w *Watch) leaveCompleted() {
-	left := w.slow[:0]
-	for i, p := range w.slow {
-		if p.left.Load() > 0 || len(left) == 0 && i == len(w.slow)-1 {
-			left = append(left, p)
-			continue
-		}
-		p.endpoint.slow.leave()
-	}
-	w.slow = left
-}
-
-// End ends the watch. Call it after the outcomes are stored: slices that wait for a stalled
-// store then have the limits of slow slices.
-func (w *Watch) End() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended = true
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	for _, p := range w.slow {
-		p.endpoint.slow.leave()
-	}
-	if w.done != nil {
-		w.done()
-	}
 }

@@ -22,9 +22,9 @@ type MQTT struct {
 	Admit func(Admission)
 }
 
-// Admission authenticates an MQTT client. It returns the prefixes of the topics that the
-// client may subscribe to, and when its connection ends.
-type Admission func(clientID, password string) (prefixes []string, until time.Time, ok bool)
+// Admission authenticates an MQTT client. It returns its organization, the prefixes of the
+// topics that it may subscribe to, and when its connection ends.
+type Admission func(clientID, password string) (org string, prefixes []string, until time.Time, ok bool)
 
 // notifierRoutes returns the operations that list notifiers and the topics of MQTT.
 func (s *server) notifierRoutes() []route {
@@ -92,7 +92,7 @@ func (s *server) topics(path string, r *request) (any, error) {
 // admit authenticates an MQTT client by its identifier and either an access token or its
 // secret. A connection ends with its token, and after an hour at most, so that a revoked
 // key does not stay connected for longer.
-func (s *server) admit(clientID, password string) (prefixes []string, until time.Time, ok bool) {
+func (s *server) admit(clientID, password string) (org string, prefixes []string, until time.Time, ok bool) {
 	now := s.Store.Now()
 	key, until, err := s.openToken(password, now)
 	if key == nil && err == nil {
@@ -100,13 +100,13 @@ func (s *server) admit(clientID, password string) (prefixes []string, until time
 		key, _, err = s.REST.SecretKey(clientID, password, now)
 	}
 	if err != nil || key == nil || key.ID != clientID {
-		return nil, until, false
+		return "", nil, until, false
 	}
-	switch org := key.OrganizationID; {
+	switch org = key.OrganizationID; {
 	case key.Allows(storage.ScopeBusiness):
-		return []string{events.Topics(org)}, until, true
+		return org, []string{events.Topics(org)}, until, true
 	case key.Allows(storage.ScopeVEN):
-		return []string{events.PublicTopics(org), events.VENTopics(org, storage.VENID(key.ID))}, until, true
+		return org, []string{events.PublicTopics(org), events.VENTopics(org, storage.VENID(key.ID))}, until, true
 	}
-	return nil, until, false
+	return "", nil, until, false
 }

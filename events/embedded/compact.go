@@ -31,7 +31,7 @@ func Compact(ctx context.Context, o Options, folder string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = copyStreams(ctx, from, to)
+	err = errors.Join(copyStreams(ctx, from, to), from.accounts.copyTo(folder))
 	if err = errors.Join(err, to.Stop(o.StartTimeout)); err != nil {
 		return err
 	}

@@ -19,60 +19,87 @@ type MQTT struct {
 	Listen string
 	// TLS is the listener's TLS configuration, nil for none.
 	TLS *tls.Config
-	// Admit authenticates a client. It returns the prefixes of the topics that the client
-	// may subscribe to, and when the server ends the connection.
-	Admit func(user, password string) (prefixes []string, until time.Time, ok bool)
+	// Admit authenticates a client.
+	Admit func(user, password string) (a Admission, ok bool)
 }
 
-// processUser is the user of this process's own connections, by NATS and by MQTT.
+// Admission says what an MQTT client may do.
+type Admission struct {
+	Organization string
+	// Prefixes are the prefixes of the topics that the client may subscribe to.
+	Prefixes []string
+	// Until is the time when the server ends the connection.
+	Until time.Time
+}
+
+// processUser is the user of this process's own connections, by NATS and by MQTT. A slash and
+// an organization follow it to connect to that organization's account.
 const processUser = "gridhook"
 
-// forgetAfter is how long the server keeps messages for an MQTT client that is away. It
-// bounds the messages that wait for a client that never comes back.
+// maxClients is the maximum number of connected MQTT clients of an organization.
+const maxClients = server.DEFAULT_MAX_CONNECTIONS / 4
+
+// forgetAfter is how long the server keeps the session and the messages of an MQTT client
+// that is away. It bounds the messages that wait for a client that never comes back.
 const forgetAfter = 24 * time.Hour
 
 // configure adds the listener to the server's options.
-func (m *MQTT) configure(o *server.Options, password string) (err error) {
+func (m *MQTT) configure(o *server.Options, accounts *accounts) (err error) {
 	if o.MQTT.Host, o.MQTT.Port, err = listenOn(m.Listen); err != nil {
 		return fmt.Errorf("the MQTT listener: %w", err)
 	}
 	o.MQTT.TLSConfig, o.MQTT.ConsumerInactiveThreshold = m.TLS, forgetAfter
 	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS
 	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
-	o.CustomClientAuthentication = gatekeeper{m, password}
+	o.CustomClientAuthentication = gatekeeper{m, accounts}
 	return nil
 }
 
 // gatekeeper authenticates every client of the server.
 type gatekeeper struct {
 	*MQTT
-	password string
+	accounts *accounts
 }
 
 // Check implements server.Authentication.
 func (g gatekeeper) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
-	if o.Username == processUser {
-		return subtle.ConstantTimeCompare([]byte(o.Password), []byte(g.password)) == 1
+	if user, org, own := strings.Cut(o.Username, "/"); user == processUser {
+		if subtle.ConstantTimeCompare([]byte(o.Password), []byte(g.accounts.password)) != 1 {
+			return false
+		}
+		return !own || g.accounts.join(c, org)
 	}
-	prefixes, until, ok := g.Admit(o.Username, o.Password)
+	a, ok := g.Admit(o.Username, o.Password)
 	if !ok {
 		return false
 	}
 	allowed := server.SubjectPermission{}
-	for _, prefix := range prefixes {
+	for _, prefix := range a.Prefixes {
 		subject := strings.ReplaceAll(strings.TrimSuffix(prefix, "/"), "/", ".")
 		allowed.Allow = append(allowed.Allow, subject, subject+".>") // PREFIX/# subscribes to both
 	}
+	account, err := g.accounts.open(a.Organization)
+	if err != nil {
+		g.accounts.log.Error("MQTT client refused", "org", a.Organization, "error", err)
+		return false
+	}
+	if account.NumLocalConnections() >= maxClients {
+		g.accounts.log.Warn("MQTT client refused, its organization has too many", "org", a.Organization, "limit", maxClients)
+		return false
+	}
 	c.RegisterUser(&server.User{
-		Username: o.Username, ConnectionDeadline: until,
+		Username: o.Username, Account: account, ConnectionDeadline: a.Until,
 		Permissions: &server.Permissions{Subscribe: &allowed, Publish: &server.SubjectPermission{Deny: []string{">"}}},
 	})
 	return true
 }
 
-// Credentials returns the user and the password of this process's own connections.
-func (s *Server) Credentials() (user, password string) { return processUser, s.password }
+// Credentials returns the user and the password of this process's own connections to an
+// organization's account, or to that of Gridhook's streams if org is empty.
+func (s *Server) Credentials(org string) (user, password string) {
+	return s.organizations().credentials(org)
+}
 
 // MQTTPort returns the port of the MQTT listener.
 func (s *Server) MQTTPort() int {
@@ -81,8 +108,11 @@ func (s *Server) MQTTPort() int {
 	return s.mqttPort
 }
 
-// DialMQTT connects to the server's own MQTT listener.
-func (s *Server) DialMQTT(ctx context.Context) (net.Conn, error) {
+// DialMQTT connects to the server's own MQTT listener, for the account of an organization.
+func (s *Server) DialMQTT(ctx context.Context, org string) (net.Conn, error) {
+	if _, err := s.organizations().open(org); err != nil {
+		return nil, err
+	}
 	host, _, err := net.SplitHostPort(s.options.MQTT.Listen)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ type Server struct {
 
 	mu       sync.RWMutex // held during a restart
 	ns       *server.Server
+	accounts *accounts
 	mqttPort int
 }
 
@@ -57,19 +58,26 @@ func Start(o Options) (*Server, error) {
 
 // start starts the server. If the start fails, the server stays stopped.
 func (s *Server) start() error {
-	options, err := s.options.server(s.password)
+	own := &accounts{
+		dir: s.options.Dir, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log, ready: map[string]*server.Account{},
+	}
+	options, err := s.options.server(own)
 	if err != nil {
 		return err
 	}
-	ns, err := run(s.options, options)
-	if err == nil {
-		s.ns, s.mqttPort = ns, options.MQTT.Port
+	ns, err := run(s.options, options, own)
+	if err != nil {
+		return err
+	}
+	s.ns, s.accounts, s.mqttPort = ns, own, options.MQTT.Port
+	if err = own.dropShared(); err != nil {
+		ns.Shutdown()
 	}
 	return err
 }
 
 // server returns the options in nats-server's form.
-func (o *Options) server(password string) (*server.Options, error) {
+func (o *Options) server(own *accounts) (*server.Options, error) {
 	host, port, err := listenOn(o.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("parse the address of the nats-server: %w", err)
@@ -92,16 +100,17 @@ func (o *Options) server(password string) (*server.Options, error) {
 	// gofail: var bugLazySync struct{}
 	// options.SyncAlways = false
 	if o.MQTT != nil {
-		err = o.MQTT.configure(options, password)
+		err = o.MQTT.configure(options, own)
 	}
 	return options, err
 }
 
-func run(o Options, options *server.Options) (*server.Server, error) {
+func run(o Options, options *server.Options, own *accounts) (*server.Server, error) {
 	ns, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("set up the embedded nats-server: %w", err)
 	}
+	own.server = ns
 	log := &logger{log: o.Log}
 	ns.SetLoggerV2(log, false, false, false)
 	ns.Start()
@@ -145,7 +154,7 @@ func (s *Server) ClientURL() string { return s.running().ClientURL() }
 // the server.
 func (s *Server) Option() nats.Option {
 	return func(o *nats.Options) error {
-		return errors.Join(nats.InProcessServer(s)(o), nats.UserInfo(s.Credentials())(o))
+		return errors.Join(nats.InProcessServer(s)(o), nats.UserInfo(s.Credentials(""))(o))
 	}
 }
 
@@ -176,6 +185,17 @@ func (s *Server) Healthy() error {
 		return errors.New(status.Error)
 	}
 	return nil
+}
+
+// EraseMQTT deletes the MQTT sessions and messages of an organization.
+func (s *Server) EraseMQTT(org string) error {
+	return s.organizations().erase(org)
+}
+
+func (s *Server) organizations() *accounts {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.accounts
 }
 
 // Usage is the size and the limit of JetStream's files, in bytes.

@@ -4,28 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// The server stores retained MQTT messages in a stream of its own.
-const (
-	retainedStream = "$MQTT_rmsgs"
-	retainedPrefix = "$MQTT.rmsgs."
-)
-
-// Erase overwrites an organization's records in STATE, its waiting tasks and its retained
-// MQTT messages. All other streams remove their messages by age.
+// Erase overwrites an organization's records in STATE and its waiting tasks. All other
+// streams remove their messages by age.
 func (l StateLog) Erase(ctx context.Context, org string) (map[storage.Kind]int, error) {
 	erased := map[storage.Kind]int{}
 	for _, part := range []struct{ stream, subject string }{
 		{tasksStream, taskWaitPrefix + "*." + org + ".>"},
-		{retainedStream, retainedPrefix + strings.ReplaceAll(events.Topics(org), "/", ".") + ">"},
 		{stateStream, statePrefix + "*." + org + ".*"},
 		{stateStream, stateSubject(storage.OrganizationRef(org))},
 	} {

@@ -11,19 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Erase removes an organization's records, waiting tasks and retained MQTT messages, and
-// nothing of another organization whose identifier begins the same.
+// Erase removes an organization's records and waiting tasks, and nothing of another
+// organization whose identifier begins the same.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	_, err := b.js.CreateStream(within(t), jetstream.StreamConfig{Name: retainedStream, Subjects: []string{retainedPrefix + ">"}})
-	must(t, err)
 	tomorrow := storage.Time{Time: time.Now().Add(24 * time.Hour)}
 	for _, org := range []string{"acme", "acme-2"} {
 		for _, ref := range []storage.Ref{storage.OrganizationRef(org), storage.KindHome.Ref(org, "h1"), storage.KindHome.Ref(org, "h2"), storage.KindSolar.Ref(org, "h1")} {
@@ -31,8 +27,6 @@ func TestErase(t *testing.T) {
 			must(t, err)
 		}
 		must(t, b.PutTask(within(t), events.Task{Kind: events.TaskSchedule, OrganizationID: org, ID: "s1", DueAt: tomorrow}))
-		_, err := b.js.Publish(within(t), retainedPrefix+"openadr3."+org+".all.events.create", []byte("{}"))
-		must(t, err)
 	}
 	left := func(stream string) (n uint64) {
 		info, err := b.streamInfo(within(t), stream)
@@ -44,8 +38,8 @@ func TestErase(t *testing.T) {
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("erased %v, %v, want %v", got, err, want)
 	}
-	if state, tasks, retained := left(stateStream), left(tasksStream), left(retainedStream); state != 4 || tasks != 1 || retained != 1 {
-		t.Errorf("%d records, %d tasks and %d retained messages are left, want 4, 1 and 1", state, tasks, retained)
+	if state, tasks := left(stateStream), left(tasksStream); state != 4 || tasks != 1 {
+		t.Errorf("%d records and %d tasks are left, want 4 and 1", state, tasks)
 	}
 	if got, err := b.StateLog().Erase(within(t), "acme"); err != nil || len(got) != 0 {
 		t.Errorf("the second time it erased %v, %v", got, err)

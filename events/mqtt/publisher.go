@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,9 +37,9 @@ type Options struct {
 	Store *storage.Store
 	Log   *slog.Logger
 	Now   func() time.Time
-	// Dial connects to the broker. User and Password are the publisher's credentials.
-	Dial           func(ctx context.Context) (net.Conn, error)
-	User, Password string
+	// Dial connects to the broker. Credentials are the publisher's for an organization.
+	Dial        func(ctx context.Context, org string) (net.Conn, error)
+	Credentials func(org string) (user, password string)
 }
 
 // Publisher publishes changes to a broker. It is an MQTT client, because the embedded
@@ -50,6 +51,7 @@ type Publisher struct {
 	failing string
 	since   time.Time
 	conn    *client.BaseClient // nil while not connected
+	org     string             // whose account the connection is for
 }
 
 // New returns a publisher.
@@ -96,19 +98,28 @@ func (p *Publisher) announce(ctx context.Context, org string, c *events.Change) 
 		return err
 	}
 	for _, m := range list {
-		if err := p.publish(ctx, m); err != nil {
+		if p.deleted(org) {
+			return nil // its messages are erased, and this one would stay
+		}
+		if err := p.publish(ctx, org, m); err != nil {
 			return fmt.Errorf("publish %s of %s %s by MQTT: %w", m.topic, c.ObjectType, c.ObjectID, err)
 		}
 	}
 	return nil
 }
 
+// deleted reports whether an organization has been deleted.
+func (p *Publisher) deleted(org string) bool {
+	_, err := storage.Query(p.Store, func(v storage.View) (storage.Record, error) { return v.Get(storage.OrganizationRef(org)) })
+	return errors.Is(err, storage.ErrNotFound)
+}
+
 // publish publishes one message. After an error the next message connects again.
-func (p *Publisher) publish(ctx context.Context, m message) error {
+func (p *Publisher) publish(ctx context.Context, org string, m message) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	if p.conn == nil || p.conn.Err() != nil {
-		if err := p.connect(ctx); err != nil {
+	if p.conn == nil || p.conn.Err() != nil || p.org != org {
+		if err := p.connect(ctx, org); err != nil {
 			return err
 		}
 	}
@@ -119,20 +130,21 @@ func (p *Publisher) publish(ctx context.Context, m message) error {
 	return err
 }
 
-func (p *Publisher) connect(ctx context.Context) error {
+func (p *Publisher) connect(ctx context.Context, org string) error {
 	p.disconnect()
-	transport, err := p.Dial(ctx)
+	transport, err := p.Dial(ctx, org)
 	if err != nil {
 		return err
 	}
 	conn := &client.BaseClient{Transport: transport}
 	id := storage.NewID("gridhook-", p.Now()) // a client with a known identifier could end the connection
+	user, password := p.Credentials(org)
 	// Without a keep-alive, the connection may be idle for days.
-	if _, err := conn.Connect(ctx, id, client.WithUserNamePassword(p.User, p.Password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
+	if _, err := conn.Connect(ctx, id, client.WithUserNamePassword(user, password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
 		_ = transport.Close() // the error that counts is that of Connect
 		return err
 	}
-	p.conn = conn
+	p.conn, p.org = conn, org
 	return nil
 }
 

@@ -18,10 +18,11 @@ import (
 func TestPublisher_Retry(t *testing.T) {
 	now := storagetest.Start
 	store, _, _ := storagetest.NewStore(func() time.Time { return now })
+	storagetest.Put(t, store, &storage.Organization{ID: "org", Base: storage.Base{OrganizationID: storage.Shared}})
 	broker := errors.New("the broker is unavailable")
 	p := New(Options{
 		Store: store, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Dial: func(context.Context) (net.Conn, error) { return nil, broker },
+		Dial: func(context.Context, string) (net.Conn, error) { return nil, broker },
 	})
 	change := func(id string) events.Trigger {
 		return events.Trigger{

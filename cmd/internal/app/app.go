@@ -274,7 +274,10 @@ func (a *App) followState(ctx context.Context) error {
 	if a.Role == config.Serve {
 		r.OnErasure(a.noteErasure)
 	}
-	log := a.conn.StateLog()
+	log := storage.Log(a.conn.StateLog())
+	if a.embedded != nil {
+		log = mqttErasingLog{log, a.embedded}
+	}
 	a.store = storage.NewStore(log, r, time.Now)
 	for _, l := range a.limits() {
 		if l.Max > 0 {

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/mqtt"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // mqttListener returns the embedded server's listener for MQTT clients, nil without MQTT.
@@ -14,11 +16,11 @@ func (a *App) mqttListener() (m *embedded.MQTT, err error) {
 	if a.MQTT == "" {
 		return nil, nil
 	}
-	m = &embedded.MQTT{Listen: a.MQTT, Admit: func(user, password string) (prefixes []string, until time.Time, ok bool) {
+	m = &embedded.MQTT{Listen: a.MQTT, Admit: func(user, password string) (to embedded.Admission, ok bool) {
 		if admit := a.admission.Load(); admit != nil {
-			return (*admit)(user, password)
+			to.Organization, to.Prefixes, to.Until, ok = (*admit)(user, password)
 		}
-		return nil, until, false // the API is not ready
+		return to, ok // false before the API is ready
 	}}
 	if a.TLS != (config.KeyPair{}) {
 		m.TLS, err = tlsConfig(a.TLS, a.Log)
@@ -31,8 +33,21 @@ func (a *App) startMQTT(context.Context) error {
 	if a.MQTT == "" {
 		return nil
 	}
-	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Now: time.Now, Dial: a.embedded.DialMQTT}
-	o.User, o.Password = a.embedded.Credentials()
+	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Now: time.Now, Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials}
 	a.run("the MQTT publisher", mqtt.New(o).Run)
 	return nil
+}
+
+// mqttErasingLog is a log of record that erases an organization's MQTT messages, too.
+type mqttErasingLog struct {
+	storage.Log
+	server *embedded.Server
+}
+
+// Erase implements storage.Log.
+func (l mqttErasingLog) Erase(ctx context.Context, org string) (map[storage.Kind]int, error) {
+	if err := l.server.EraseMQTT(org); err != nil {
+		return nil, fmt.Errorf("%w: erase MQTT messages: %w", storage.ErrUnavailable, err)
+	}
+	return l.Log.Erase(ctx, org)
 }

@@ -1,0 +1,262 @@
+package embedded_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events/embedded"
+)
+
+// mqttWorld is a server with MQTT clients of several organizations.
+type mqttWorld struct {
+	*testing.T
+	dir    string
+	server *embedded.Server
+}
+
+// options admit each client to all topics of the organization that is its user.
+func (w *mqttWorld) options() embedded.Options {
+	return embedded.Options{Dir: w.dir, StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &embedded.MQTT{
+		Listen: "127.0.0.1:0",
+		Admit: func(user, _ string) (embedded.Admission, bool) {
+			return embedded.Admission{Organization: user, Prefixes: []string{"t/"}, Until: time.Now().Add(time.Hour)}, user != ""
+		},
+	}}
+}
+
+func newMQTTWorld(t *testing.T) *mqttWorld {
+	t.Helper()
+	w := &mqttWorld{T: t, dir: t.TempDir()}
+	var err error
+	if w.server, err = embedded.Start(w.options()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, w.server) })
+	return w
+}
+
+func (w *mqttWorld) done(token paho.Token) {
+	w.Helper()
+	if !token.WaitTimeout(patience) || token.Error() != nil {
+		w.Fatalf("the broker did not do it: %v", token.Error())
+	}
+}
+
+// device is a connected MQTT client with a persistent session.
+type device struct {
+	paho.Client
+	got  chan string
+	lost chan error
+}
+
+func (w *mqttWorld) device(org, id, topic string) *device {
+	w.Helper()
+	d := w.client(org, id)
+	w.done(d.Connect())
+	w.Cleanup(func() { d.Disconnect(0) })
+	w.done(d.Subscribe(topic, 1, nil))
+	return d
+}
+
+func (w *mqttWorld) client(org, id string) *device {
+	d := &device{got: make(chan string, 100), lost: make(chan error, 1)}
+	d.Client = paho.NewClient(paho.NewClientOptions().AddBroker(fmt.Sprint("mqtt://127.0.0.1:", w.server.MQTTPort())).
+		SetClientID(id).SetUsername(org).SetPassword("any").SetCleanSession(false).SetAutoReconnect(false).
+		SetDefaultPublishHandler(func(_ paho.Client, m paho.Message) { d.got <- string(m.Payload()) }).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { d.lost <- err }))
+	return d
+}
+
+func (w *mqttWorld) wants(d *device, text string) {
+	w.Helper()
+	select {
+	case got := <-d.got:
+		if got != text {
+			w.Errorf("got %q, want %q", got, text)
+		}
+	case <-time.After(patience):
+		w.Fatalf("no message %q", text)
+	}
+}
+
+// publish publishes a retained message as this process does.
+func (w *mqttWorld) publish(org, topic, text string) {
+	w.Helper()
+	user, password := w.server.Credentials(org)
+	c := paho.NewClient(paho.NewClientOptions().AddBroker("mqtt://127.0.0.1").SetUsername(user).SetPassword(password).
+		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return w.server.DialMQTT(w.Context(), org) }))
+	w.done(c.Connect())
+	defer c.Disconnect(0)
+	w.done(c.Publish(topic, 1, true, text))
+}
+
+// files returns the paths of the server's files that contain a text.
+func (w *mqttWorld) files(text string) (list []string) {
+	w.Helper()
+	err := filepath.WalkDir(w.dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // the server deletes purged files some time later
+			return nil
+		}
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := os.ReadFile(path) //nolint:gosec // of the test itself
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if bytes.Contains(body, []byte(text)) {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return list
+}
+
+// Organizations have their own client identifiers, sessions and retained messages, also
+// after a restart.
+func TestMQTT_Accounts(t *testing.T) {
+	w := newMQTTWorld(t)
+	acme, other := w.device("acme", "device-1", "t/#"), w.device("other", "device-1", "t/#")
+	w.publish("acme", "t/price", "of acme")
+	w.publish("other", "t/price", "of other")
+	w.wants(acme, "of acme")
+	w.wants(other, "of other")
+	if len(acme.lost)+len(other.lost) > 0 {
+		t.Error("a client with the identifier of another organization's client ended its connection")
+	}
+	w.comesLate("acme", "of acme") // the broker retains a message some time after it passed it on
+	w.comesLate("other", "of other")
+	if err := w.server.Restart(patience); err != nil {
+		t.Fatal(err)
+	}
+	w.comesLate("acme", "of acme")
+	w.comesLate("other", "of other")
+}
+
+// comesLate subscribes new clients until one gets a retained message.
+func (w *mqttWorld) comesLate(org, text string) {
+	w.Helper()
+	for n := range 20 {
+		select {
+		case got := <-w.device(org, fmt.Sprint("late-", n), "t/price").got:
+			if got != text {
+				w.Errorf("%s has retained %q, want %q", org, got, text)
+			}
+			return
+		case <-time.After(time.Second):
+		}
+	}
+	w.Fatalf("%s has retained no message", org)
+}
+
+// Sessions end a day after the last connection, and an organization cannot fill the store
+// with them.
+func TestMQTT_SessionBounds(t *testing.T) {
+	w := newMQTTWorld(t)
+	w.device("acme", "device", "t/#")
+	nc, err := nats.Connect("", nats.InProcessServer(w.server), nats.UserInfo(w.server.Credentials("acme")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), "$MQTT_sess")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := s.CachedInfo(); i.State.Msgs != 1 || i.Config.MaxAge != 24*time.Hour || i.Config.MaxMsgs*int64(i.Config.MaxMsgSize) > 256<<20 || i.Config.Discard != jetstream.DiscardNew {
+		t.Errorf("the sessions are %+v", i)
+	}
+}
+
+// Compact keeps the messages of each organization.
+func TestCompact_MQTT(t *testing.T) {
+	w := newMQTTWorld(t)
+	w.publish("acme", "t/price", "of acme")
+	w.comesLate("acme", "of acme")
+	stop(t, w.server)
+	folder := filepath.Join(t.TempDir(), "compact")
+	if err := embedded.Compact(t.Context(), w.options(), folder); err != nil {
+		t.Fatal(err)
+	}
+	w.dir = folder
+	var err error
+	if w.server, err = embedded.Start(w.options()); err != nil {
+		t.Fatal(err)
+	}
+	w.comesLate("acme", "of acme")
+}
+
+// EraseMQTT leaves no byte of an organization's topics, clients and messages, and keeps those
+// of others. The organization's identifier can be used again.
+func TestEraseMQTT(t *testing.T) {
+	for name, off := range map[string]bool{"with a listener": false, "without": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newMQTTWorld(t)
+			for _, org := range []string{"acme", "other"} {
+				w.publish(org, "t/topic-"+org, "message-"+org)
+				w.wants(w.device(org, "device-"+org, "t/topic-"+org), "message-"+org)
+			}
+			if off {
+				o := w.options()
+				o.MQTT = nil
+				stop(t, w.server)
+				var err error
+				if w.server, err = embedded.Start(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 { // it may be repeated
+				if err := w.server.EraseMQTT("acme"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.server.EraseMQTT("nobody"); err != nil {
+				t.Error(err)
+			}
+			for _, text := range []string{"topic-", "device-", "message-"} {
+				for began := time.Now(); ; {
+					list := w.files(text + "acme")
+					if len(list) == 0 {
+						break
+					}
+					if time.Since(began) > patience {
+						t.Fatalf("%sacme is in %s", text, strings.Join(list, ", "))
+					}
+				}
+				if len(w.files(text+"other")) == 0 {
+					t.Errorf("%sother is gone", text)
+				}
+			}
+			if !off {
+				// The server finds that the session in its memory is gone, and forgets it.
+				if token := w.client("acme", "device-acme").Connect(); !token.WaitTimeout(patience) || token.Error() == nil {
+					t.Error("the session is still there")
+				}
+				again := w.device("acme", "device-acme", "t/new")
+				w.publish("acme", "t/new", "again")
+				w.wants(again, "again")
+			}
+		})
+	}
+}

@@ -169,7 +169,7 @@ func (m *tenantMeter) tenant(ctx context.Context, org string, homes, endpoints i
 // waits returns the median times of price signals, estimates, the response to a trigger
 // and its deliveries, in milliseconds.
 func (m *tenantMeter) waits(ctx context.Context, c *client.Client) (ms [4]float64, err error) {
-	const signals, estimates, triggers = 100, 3, 15
+	const signals, estimates, triggers = 100, 3, 45
 	var took [4][]float64
 	measure := func(i, times int, do func() error) error {
 		for range times {

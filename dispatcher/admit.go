@@ -46,10 +46,14 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 		if err != nil {
 			return to, err
 		}
-		if to.availability = w.availability(t, to.targets, w.Now()); to.parkUntil.IsZero() {
+		ready := func() bool {
+			to.availability = w.availability(t, to.targets, w.Now())
+			return to.parkUntil.IsZero()
+		}
+		if ready() {
 			return to, nil
 		}
-		if !w.gate.AwaitCapacity(ctx, gates(to.targets), free) {
+		if !w.gate.AwaitCapacity(ctx, waitOfSlice(to.targets, ready, free)) {
 			return to, ctx.Err()
 		}
 	}
@@ -66,23 +70,25 @@ func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, jobs []j
 			targets, seen[e.Gate] = append(targets, e), true
 		}
 	}
-	for {
-		to := w.availability(t, targets, w.Now())
-		if to.parkUntil.IsZero() {
-			return to, nil
-		}
-		if !w.gate.AwaitCapacity(ctx, gates(targets), free) {
+	var to availability
+	ready := func() bool {
+		to = w.availability(t, targets, w.Now())
+		return to.parkUntil.IsZero()
+	}
+	for !ready() {
+		if !w.gate.AwaitCapacity(ctx, waitOfSlice(targets, ready, free)) {
 			return to, ctx.Err()
 		}
 	}
+	return to, nil
 }
 
-func gates(targets []*target.Target) []*gate.Endpoint {
-	list := make([]*gate.Endpoint, len(targets))
-	for i, t := range targets {
-		list[i] = t.Gate
+func waitOfSlice(targets []*target.Target, ready func() bool, free func()) gate.Wait {
+	wait := gate.Wait{Ready: ready, Free: free, Patience: gate.ParkAfter, Weight: 1}
+	for _, t := range targets {
+		wait.Endpoints = append(wait.Endpoints, t.Gate)
 	}
-	return list
+	return wait
 }
 
 // availability finds the availability of a slice's endpoints. A slice past its deadline does

@@ -68,16 +68,24 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	return w.record(ctx, t, jobs, results, receipt)
 }
 
-// awaitRecipient waits in memory while the endpoint of a retry responds and has no capacity,
-// as admit does for slices, but not beyond the retry's deadline. It returns the results of
-// recipient.
+// waitWeight is the memory of a waiting retry, as a number of slices that wait. A retry has its
+// homes and their curves.
+const waitWeight = 8
+
+// awaitRecipient waits in memory while the endpoint of a retry has no capacity, as admit does
+// for slices, but not beyond the retry's deadline. The endpoint may respond as slowly as its
+// timeout allows: a postponed retry returns less and less often, and the endpoint would be
+// idle meanwhile. It returns the results of recipient.
 func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, err error) {
 	for {
 		if to, gone, err = w.recipient(r); err != nil || gone != "" || !to.Gate.Full() {
 			return to, gone, err
 		}
 		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
-		may := w.gate.AwaitCapacity(waiting, []*gate.Endpoint{to.Gate}, free)
+		may := w.gate.AwaitCapacity(waiting, gate.Wait{
+			Endpoints: []*gate.Endpoint{to.Gate}, Free: free,
+			Patience: gate.ParkAfter + time.Duration(to.TimeoutSeconds*float64(time.Second)), Weight: waitWeight,
+		})
 		if cancel(); !may {
 			return to, "", ctx.Err()
 		}

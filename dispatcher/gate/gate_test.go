@@ -239,6 +239,10 @@ func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 	}
 }
 
+func waitFor(e *Endpoint, free func()) Wait {
+	return Wait{Endpoints: []*Endpoint{e}, Free: free, Patience: ParkAfter, Weight: 1}
+}
+
 // A slice keeps waiting for an endpoint that responds slowly. A slice for a silent
 // endpoint is parked.
 func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
@@ -264,7 +268,7 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				})
 				began := time.Now()
 				var freed atomic.Bool
-				capacity := e.gate.AwaitCapacity(ctx, []*Endpoint{e}, func() { freed.Store(true) })
+				capacity := e.gate.AwaitCapacity(ctx, waitFor(e, func() { freed.Store(true) }))
 				if took := time.Since(began); capacity || !freed.Load() || responds && took != 10*time.Second || !responds && took != ParkAfter {
 					t.Errorf("wait took %s, capacity %v, slot freed %v", took, capacity, freed.Load())
 				}
@@ -290,7 +294,7 @@ func TestAwaitCapacity_RateLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 		defer cancel()
 		began := time.Now()
-		if e.gate.AwaitCapacity(ctx, []*Endpoint{e}, func() {}) || time.Since(began) < 9*time.Second {
+		if e.gate.AwaitCapacity(ctx, waitFor(e, func() {})) || time.Since(began) < 9*time.Second {
 			t.Errorf("a slice is parked after %s, because the worker obeys the rate limit", time.Since(began))
 		}
 		if len(waiting) != 0 {
@@ -339,7 +343,7 @@ func TestFull_GreedyOrganization(t *testing.T) {
 				t.Fatalf("slice %d keeps its slot", i)
 			}
 		}
-		if greedy := g.NewEndpoint("greedy"); slow("greedy") || !greedy.Full() || g.AwaitCapacity(t.Context(), []*Endpoint{greedy}, func() {}) {
+		if greedy := g.NewEndpoint("greedy"); slow("greedy") || !greedy.Full() || g.AwaitCapacity(t.Context(), waitFor(greedy, func() {})) {
 			t.Error("an organization has more than half of the slow slices")
 		}
 		if other := g.NewEndpoint("other"); other.Full() || !slow("other") {

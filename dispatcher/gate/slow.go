@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -55,6 +54,13 @@ func (c *slowSlices) full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.slow >= c.most
+}
+
+// free reports whether there is capacity that was not granted to a slice.
+func (c *slowSlices) free() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.slow+len(c.coming) < c.most
 }
 
 func (c *slowSlices) enter() {
@@ -117,15 +123,15 @@ func (c *slowSlices) hold() time.Duration {
 }
 
 // await waits for capacity until a timeout, or until closing is closed. It returns false
-// without capacity, and if too many slices wait.
-func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <-chan struct{}) bool {
+// without capacity, and if as many slices as allowed wait.
+func (c *slowSlices) await(ctx context.Context, timeout time.Duration, most int, closing <-chan struct{}) bool {
 	c.mu.Lock()
 	if c.slow+len(c.coming) < c.most {
 		c.grantLocked()
 		c.mu.Unlock()
 		return true
 	}
-	if len(c.waiting) >= maxWaiting {
+	if len(c.waiting) >= most {
 		c.mu.Unlock()
 		return false
 	}
@@ -153,59 +159,86 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration, closing <
 // Full reports whether the endpoint or its organization has reached its limit of slow slices.
 func (e *Endpoint) Full() bool { return e.slow.full() || e.gate.slow.Full(e.org) }
 
-// AwaitCapacity waits until one of the endpoints of an organization may have capacity for
-// another slice. It waits for the fastest, which will be the first to have some. It returns
-// false if the fastest has been silent for ParkAfter, all are down, too many slices wait, the
-// gate is closed, or the organization has reached its limit of slow slices. The caller must
-// then park the slice. The slice holds its slot for a while and then frees it. A waiting
-// slice has not begun, so a crash does not repeat any part of it.
-func (g *Gate) AwaitCapacity(ctx context.Context, endpoints []*Endpoint, free func()) bool {
-	e := g.fastest(endpoints)
-	if e == nil || !g.waiting.TryAcquire(1) {
+// Wait is the wait of a slice or a retry for capacity at one of an organization's endpoints.
+type Wait struct {
+	Endpoints []*Endpoint
+	// Ready reports whether the slice may begin. A wait for a single endpoint needs none.
+	Ready func() bool
+	// Free frees the slot of the slice or retry.
+	Free func()
+	// Patience is how long the endpoint may be silent.
+	Patience time.Duration
+	// Weight is the memory that it takes, as a number of waiting slices.
+	Weight int
+}
+
+// AwaitCapacity waits until an endpoint has capacity for another slice; see awaited. It
+// returns false if that has been silent for too long, all are down, too many slices wait,
+// the gate is closed, or the organization has reached its limit of slow slices. The caller
+// must then park the slice. The slice holds its slot for a while and then frees it. A
+// waiting slice has not begun, so a crash does not repeat any part of it.
+func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
+	e := g.awaited(&w)
+	if e == nil || !g.waiting.TryAcquire(int64(w.Weight)) {
 		return false
 	}
-	defer g.waiting.Release(1)
+	defer g.waiting.Release(int64(w.Weight))
 	if hold := e.slow.hold(); hold > 0 {
-		defer time.AfterFunc(hold, free).Stop()
+		defer time.AfterFunc(hold, w.Free).Stop()
 	} else {
-		free()
+		w.Free()
 	}
-	for ; e != nil && ctx.Err() == nil && !g.closed() && !g.slow.Full(e.org); e = g.fastest(endpoints) {
-		left := ParkAfter - e.silence()
+	most := maxWaiting / w.Weight
+	for ; e != nil && ctx.Err() == nil && !g.closed() && !g.slow.Full(e.org); e = g.awaited(&w) {
+		left := w.Patience - e.silence()
 		if left <= 0 {
 			return false
 		}
-		if len(endpoints) > 1 {
-			left = min(left, slowAfter) // another may respond meanwhile
+		if len(w.Endpoints) > 1 {
+			left = min(left, slowAfter) // another may be faster by then
 		}
-		if e.slow.await(ctx, left, g.closing) {
+		if e.slow.await(ctx, left, most, g.closing) {
 			return true
 		}
-		if e.slow.overfull() {
+		if e.slow.overfull(most) {
 			return false
 		}
 	}
 	return false
 }
 
-// fastest returns the fastest of the endpoints that are not down, nil if all are down.
-func (g *Gate) fastest(endpoints []*Endpoint) (e *Endpoint) {
-	least, now := time.Duration(math.MaxInt64), g.opt.Now()
-	for _, other := range endpoints {
-		if pace := other.Pace(); pace < least && other.OpenUntil(now).IsZero() {
-			e, least = other, pace
+// awaited returns the endpoint to wait for, nil if all are down. It is the fastest. If that has
+// capacity, but the slice needs another one too, it is the fastest without capacity.
+func (g *Gate) awaited(w *Wait) *Endpoint {
+	if len(w.Endpoints) == 1 {
+		return w.Endpoints[0]
+	}
+	var first, full *Endpoint
+	now := g.opt.Now()
+	for _, e := range w.Endpoints {
+		if !e.OpenUntil(now).IsZero() {
+			continue
+		}
+		if first == nil || e.Pace() < first.Pace() {
+			first = e
+		}
+		if !e.slow.free() && (full == nil || e.Pace() < full.Pace()) {
+			full = e
 		}
 	}
-	return e
+	if first != nil && first.slow.free() && !w.Ready() {
+		return full
+	}
+	return first
 }
 
 // Pace returns the time per delivery of the last slice at the endpoint. It includes waits for
 // the rate limit.
 func (e *Endpoint) Pace() time.Duration { return time.Duration(e.pace.Load()) }
 
-// overfull reports whether the maximum number of slices wait.
-func (c *slowSlices) overfull() bool {
+// overfull reports whether as many slices as allowed wait.
+func (c *slowSlices) overfull(most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.waiting) >= maxWaiting
+	return len(c.waiting) >= most
 }

@@ -279,6 +279,27 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 	}
 }
 
+// No slice waits for an endpoint that is down.
+func TestAwaitCapacity_Down(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 8)
+		e, other := g.NewEndpoint("org"), g.NewEndpoint("org")
+		for _, down := range []*Endpoint{e, other} {
+			down.Configure(storage.DefaultRetryPolicy(), 0, 1)
+			for down.OpenUntil(time.Now()).IsZero() {
+				p := enter(t, down)
+				p.Leave(Report{Sent: true})
+			}
+		}
+		began := time.Now()
+		for _, endpoints := range [][]*Endpoint{{e}, {e, other}} {
+			if g.AwaitCapacity(t.Context(), Wait{Endpoints: endpoints, Ready: func() bool { return false }, Free: func() {}, Patience: ParkAfter, Weight: 1}) || time.Since(began) > 0 {
+				t.Errorf("a slice waits for %d endpoints that are down", len(endpoints))
+			}
+		}
+	})
+}
+
 // The wait for a rate limit is no silence of the endpoint.
 func TestAwaitCapacity_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

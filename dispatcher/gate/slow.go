@@ -210,9 +210,6 @@ func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
 // awaited returns the endpoint to wait for, nil if all are down. It is the fastest. If that has
 // capacity, but the slice needs another one too, it is the fastest without capacity.
 func (g *Gate) awaited(w *Wait) *Endpoint {
-	if len(w.Endpoints) == 1 {
-		return w.Endpoints[0]
-	}
 	var first, full *Endpoint
 	now := g.opt.Now()
 	for _, e := range w.Endpoints {
@@ -226,7 +223,7 @@ func (g *Gate) awaited(w *Wait) *Endpoint {
 			full = e
 		}
 	}
-	if first != nil && first.slow.free() && !w.Ready() {
+	if len(w.Endpoints) > 1 && first != nil && first.slow.free() && !w.Ready() {
 		return full
 	}
 	return first

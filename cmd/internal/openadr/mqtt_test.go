@@ -189,12 +189,13 @@ func TestMQTT_Notifications(t *testing.T) {
 	w.listen(one, "ven2", "programs/"+own, "ALL")
 	w.listen(one, "ven2", "programs/"+own+"/events", "ALL")
 	cycle("bl", "events", `{"programID":"`+own+`"}`, `{"programID":"`+own+`","eventName":"e"}`, one)
+	// An update that is followed by a deletion at once may have no notification.
 	w.want(http.StatusOK, "bl", http.MethodPut, "programs/"+own, `{"programName":"Own","attributes":[]}`)
+	one.next(w, "UPDATE", own)
+	ven.next(w, "UPDATE", own)
 	w.want(http.StatusOK, "bl", http.MethodDelete, "programs/"+own, "")
-	for _, operation := range []string{"UPDATE", "DELETE"} {
-		one.next(w, operation, own)
-		ven.next(w, operation, own)
-	}
+	one.next(w, "DELETE", own)
+	ven.next(w, "DELETE", own)
 	cycle("ven1", "resources", `{"objectType":"VEN_RESOURCE_REQUEST","venID":"`+id+`","resourceName":"r"}`, `{"objectType":"VEN_RESOURCE_REQUEST","venID":"`+id+`","resourceName":"r2"}`, ven)
 	event := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list()[1]["id"].(string)
 	cycle("ven1", "reports", `{"eventID":"`+event+`","clientName":"v","resources":[]}`, `{"eventID":"`+event+`","clientName":"v2","resources":[]}`, bl)

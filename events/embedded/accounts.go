@@ -78,8 +78,7 @@ func (a *accounts) join(c server.ClientAuthentication, org string) bool {
 	return err == nil
 }
 
-// credentials returns the user and the password of this process's own connections to an
-// organization's account, or to that of Gridhook's streams if org is empty.
+// credentials is Credentials.
 func (a *accounts) credentials(org string) (user, password string) {
 	if org == "" {
 		return processUser, a.password

@@ -171,15 +171,8 @@ func (w *mqttWorld) comesLate(org, text string) {
 func TestMQTT_SessionBounds(t *testing.T) {
 	w := newMQTTWorld(t)
 	w.device("acme", "device", "t/#")
-	nc, err := nats.Connect("", nats.InProcessServer(w.server), nats.UserInfo(w.server.Credentials("acme")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, js := connect(t, w.server, nats.UserInfo(w.server.Credentials("acme")))
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := js.Stream(t.Context(), "$MQTT_sess")
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +200,7 @@ func TestCompact_MQTT(t *testing.T) {
 	w.comesLate("acme", "of acme")
 }
 
-// EraseMQTT leaves no byte of an organization's topics, clients and messages, and keeps those
-// of others. The organization's identifier can be used again.
+// EraseMQTT erases the topics, clients and messages of one organization only. The organization's identifier can be used again.
 func TestEraseMQTT(t *testing.T) {
 	for name, off := range map[string]bool{"with a listener": false, "without": true} {
 		t.Run(name, func(t *testing.T) {

@@ -95,8 +95,8 @@ func (g gatekeeper) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// Credentials returns the user and the password of this process's own connections to an
-// organization's account, or to that of Gridhook's streams if org is empty.
+// Credentials returns the user and the password of this process for an organization's account.
+// Without an organization, it is the account of Gridhook's streams.
 func (s *Server) Credentials(org string) (user, password string) {
 	return s.organizations().credentials(org)
 }

@@ -33,9 +33,9 @@ func stop(t *testing.T, s *embedded.Server) {
 	}
 }
 
-func connect(t *testing.T, s *embedded.Server) (*nats.Conn, jetstream.JetStream) {
+func connect(t *testing.T, s *embedded.Server, more ...nats.Option) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	nc, err := nats.Connect("", s.Option())
+	nc, err := nats.Connect("", append([]nats.Option{s.Option()}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

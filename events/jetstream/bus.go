@@ -108,10 +108,11 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 	return consume(ctx, taking, c, startQueue, slots, decodeTrigger, handle)
 }
 
-// ConsumeChanges calls handle for triggers, one at a time and in the order of the log. See
-// consume.
+// ConsumeChanges calls handle for the triggers of an organization one at a time and in the
+// order of the log, and for several organizations at once. Only one process may call it. See
+// consume. An error of handle must mean that taking has ended.
 func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error {
-	return consume(ctx, taking, c, changeQueue, 1, decodeTrigger, handle)
+	return consume(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle)
 }
 
 // ConsumeSlices calls handle for slices: those of surplus triggers in that many slots, and

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,31 +39,68 @@ func TestAccept_Trigger(t *testing.T) {
 	stop()
 }
 
-// A failed change is redelivered before any later change, also to another process.
-func TestConsumeChanges_InOrder(t *testing.T) {
+// The changes of an organization are handled one after the other. Meanwhile another
+// organization's change is handled.
+func TestConsumeChanges_Organizations(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	first, second := newTrigger("org"), newTrigger("org")
-	for _, tr := range []events.Trigger{first, second} {
+	busy, waiting, other := newTrigger("busy"), newTrigger("busy"), newTrigger("other")
+	for _, tr := range []events.Trigger{busy, waiting, other} {
 		_, err := b.Accept(within(t), tr)
 		must(t, err)
 	}
-	got := make(chan string, 3)
-	failed := false
+	got, release := make(chan string, 3), make(chan struct{})
 	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error {
 		got <- tr.ID
-		if !failed {
-			failed = true
-			return errors.New("the broker is unavailable")
+		if tr.ID == busy.ID {
+			<-release
 		}
 		return nil
 	}
-	for range 2 { // two processes
-		defer consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeChanges(ctx, taking, handle) })()
+	defer consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeChanges(ctx, taking, handle) })()
+	if ids := []string{receive(t, got), receive(t, got)}; !slices.Contains(ids, busy.ID) || !slices.Contains(ids, other.ID) {
+		t.Errorf("the first two changes are %s, want %s and %s at once", ids, busy.ID, other.ID)
 	}
-	for i, want := range []string{first.ID, first.ID, second.ID} {
+	close(release)
+	if id := receive(t, got); id != waiting.ID {
+		t.Errorf("the last change is %s, want %s", id, waiting.ID)
+	}
+}
+
+// Changes that a process could not finish come again in the order of the log, before later
+// ones. A finished change does not come again, unless an earlier one is unfinished.
+func TestConsumeChanges_NextProcess(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	first, unfinished, waiting, later := newTrigger("org"), newTrigger("org"), newTrigger("org"), newTrigger("org")
+	accept := func(list ...events.Trigger) {
+		for _, tr := range list {
+			_, err := b.Accept(within(t), tr)
+			must(t, err)
+		}
+	}
+	accept(first, unfinished, waiting)
+	got := make(chan string, 3)
+	stop := consuming(t, b, func(_, taking contextT) error {
+		return b.ConsumeChanges(taking, taking, func(ctx contextT, tr events.Trigger, _ events.Taken) error {
+			got <- tr.ID
+			if tr.ID == unfinished.ID {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+	})
+	if ids := []string{receive(t, got), receive(t, got)}; !slices.Equal(ids, []string{first.ID, unfinished.ID}) {
+		t.Errorf("the first process gets %s, want %s and %s", ids, first.ID, unfinished.ID)
+	}
+	stop()
+	accept(later)
+	defer consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeChanges(ctx, taking, func(_ contextT, tr events.Trigger, _ events.Taken) error { got <- tr.ID; return nil })
+	})()
+	for i, want := range []string{unfinished.ID, waiting.ID, later.ID} {
 		if id := receive(t, got); id != want {
-			t.Errorf("delivery %d is of %s, want %s", i, id, want)
+			t.Errorf("change %d of the next process is %s, want %s", i, id, want)
 		}
 	}
 }

@@ -29,8 +29,9 @@ const maxNakDelay = 30 * time.Second
 // maxHandling limits the unacknowledged messages of a queue, over all workers.
 const maxHandling = 65536
 
-// queue is a durable consumer that all workers share. If it is in order, a message is
-// delivered only after all earlier messages are acknowledged.
+// queue is a durable consumer that all workers share. A queue in order has one consuming
+// process, which handles the messages of an organization one at a time, in the order of the
+// log.
 type queue struct {
 	stream, name, filter string
 	inOrder              bool
@@ -75,6 +76,10 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	}
 	var handlers sync.WaitGroup
 	defer handlers.Wait()
+	start := func(_ jetstream.Msg, do func()) { handlers.Go(do) }
+	if q.inOrder {
+		start = newLines(taking, &handlers).start
+	}
 	free := semaphore.NewWeighted(int64(slots))
 	for taking.Err() == nil && free.Acquire(taking, 1) == nil {
 		n := 1
@@ -85,7 +90,7 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		if err == nil {
 			for m := range batch.Messages() {
 				n--
-				handlers.Go(func() {
+				start(m, func() {
 					release := sync.OnceFunc(func() { free.Release(1) })
 					defer release()
 					handleOne(ctx, taking, s, m, decode, handle, release)

@@ -52,18 +52,27 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 // nobody any more.
 const orderedSince = 24 * time.Hour
 
-// create creates or updates the queue's consumer. The start of a consumer cannot be
-// updated.
+// create creates or updates the queue's consumer. A queue in order begins after the last
+// message up to which all are acknowledged. So messages that a process could not finish come
+// again in the order of the log.
 func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
 	config := s.queue.config()
 	if !s.queue.inOrder {
 		return s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, config)
 	}
-	consumer, err := s.c.js.Consumer(ctx, s.queue.stream, s.queue.name)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		start := time.Now().Add(-orderedSince)
-		config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &start
-		consumer, err = s.c.js.CreateConsumer(ctx, s.queue.stream, config)
+	start := time.Now().Add(-orderedSince)
+	config.DeliverPolicy, config.OptStartTime = jetstream.DeliverByStartTimePolicy, &start
+	existing, err := s.c.js.Consumer(ctx, s.queue.stream, s.queue.name)
+	switch {
+	case err == nil: // the start of a consumer cannot be updated
+		was := existing.CachedInfo().Config
+		config.DeliverPolicy, config.OptStartTime = was.DeliverPolicy, was.OptStartTime
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return nil, err
+	}
+	consumer, err := s.c.js.CreateOrUpdateConsumer(ctx, s.queue.stream, config)
+	if err == nil {
+		_, err = s.c.js.ResetConsumer(ctx, s.queue.stream, s.queue.name)
 	}
 	return consumer, err
 }
@@ -99,13 +108,13 @@ func refused(err error) bool {
 
 // config returns the settings of the consumer that all workers share.
 func (q queue) config() jetstream.ConsumerConfig {
-	handling := maxHandling
+	handling, wait := maxHandling, ackWait
 	if q.inOrder {
-		handling = 1
+		handling, wait = maxInOrder, orderedWait
 	}
 	return jetstream.ConsumerConfig{
 		Durable: q.name, FilterSubject: q.filter, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: ackWait, MaxAckPending: handling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckWait: wait, MaxAckPending: handling, MaxDeliver: -1, DeliverPolicy: jetstream.DeliverAllPolicy,
 	}
 }
 

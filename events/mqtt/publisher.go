@@ -9,6 +9,8 @@ import (
 	"time"
 
 	client "github.com/at-wat/mqtt-go"
+	"github.com/cenkalti/backoff/v4"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -17,17 +19,23 @@ import (
 // publishTimeout is the timeout of one message.
 const publishTimeout = 10 * time.Second
 
-// catchUpTimeout is how long a change waits for the replica before it is redelivered.
+// publishing limits the messages of a change in flight. A message waits for the broker's disk.
+const publishing = 64
+
+// catchUpTimeout is how long a change waits for the replica before the next attempt.
 const catchUpTimeout = 5 * time.Second
 
 // maxRetry is how long the publisher retries a change. So a change that the broker refuses
-// does not hold back later changes for ever.
-const maxRetry = time.Hour
+// does not hold back later changes for ever. maxDelay is the longest time between attempts.
+const (
+	maxRetry = time.Hour
+	maxDelay = 30 * time.Second
+)
 
 // Bus delivers the triggers.
 type Bus interface {
-	// ConsumeChanges handles one trigger at a time, in the order of the log, until taking
-	// ends. A trigger whose handler returns an error is redelivered before any other.
+	// ConsumeChanges handles the triggers of an organization one at a time, in the order of
+	// the log, and those of several organizations at once, until taking ends.
 	ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error
 }
 
@@ -36,7 +44,6 @@ type Options struct {
 	Bus   Bus
 	Store *storage.Store
 	Log   *slog.Logger
-	Now   func() time.Time
 	// Dial connects to the broker. Credentials are the publisher's for an organization.
 	Dial        func(ctx context.Context, org string) (net.Conn, error)
 	Credentials func(org string) (user, password string)
@@ -44,44 +51,72 @@ type Options struct {
 
 // Publisher publishes changes to a broker. It is an MQTT client, because the embedded
 // broker retains only messages of MQTT clients.
-type Publisher struct {
-	Options
-
-	// failing is the trigger whose change fails, since its first failure.
-	failing string
-	since   time.Time
-	conn    *client.BaseClient // nil while not connected
-	org     string             // whose account the connection is for
-}
+type Publisher struct{ Options }
 
 // New returns a publisher.
-func New(o Options) *Publisher { return &Publisher{Options: o} }
+func New(o Options) *Publisher { return &Publisher{o} }
 
-// Run publishes changes, in the order of the log, until ctx ends.
+// Run publishes changes, in the order of the log for each organization, until ctx ends.
 func (p *Publisher) Run(ctx context.Context) error {
-	defer p.disconnect()
 	return p.Bus.ConsumeChanges(ctx, ctx, p.handle)
 }
 
-// handle publishes the change of a trigger. After an error the trigger is redelivered.
+// handle publishes the change of a trigger, with retries for maxRetry. Errors: the error of an
+// ended ctx.
 func (p *Publisher) handle(ctx context.Context, t events.Trigger, _ events.Taken) error {
 	if t.Change == nil {
 		return nil
 	}
-	err := p.awaitState(ctx, t.Revision)
-	if err == nil {
-		err = p.announce(ctx, t.OrganizationID, t.Change)
-	}
-	switch {
-	case err == nil:
-		return nil
-	case p.failing != t.ID:
-		p.failing, p.since = t.ID, p.Now()
-	case p.Now().Sub(p.since) > maxRetry:
+	delays := backoff.NewExponentialBackOff(backoff.WithMaxInterval(maxDelay), backoff.WithMaxElapsedTime(maxRetry))
+	err := backoff.RetryNotify(func() error {
+		return events.Recovered(func() error { return p.announce(ctx, &t) })
+	}, backoff.WithContext(delays, ctx), func(err error, delay time.Duration) {
+		p.Log.Warn("change not published by MQTT, retrying", "trigger", t.ID, "org", t.OrganizationID, "delay", delay, "error", err)
+	})
+	if err != nil && ctx.Err() == nil {
 		p.Log.Error("change not published by MQTT, dropped", "trigger", t.ID, "org", t.OrganizationID, "error", err)
 		return nil
 	}
 	return err
+}
+
+// announce publishes a change. It returns when the broker has stored every message.
+func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
+	if err := p.awaitState(ctx, t.Revision); err != nil {
+		return err
+	}
+	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) {
+		if _, err := v.Get(storage.OrganizationRef(t.OrganizationID)); errors.Is(err, storage.ErrNotFound) {
+			return nil, nil // its messages are erased, and these would stay
+		}
+		return messages(v, t.OrganizationID, t.Change)
+	})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	conn, err := p.connect(ctx, t.OrganizationID)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()           // nothing is left to send
+	for _, removal := range []bool{false, true} { // a program's end comes before the removal of its events
+		if err := publishAll(ctx, conn, list, removal); err != nil {
+			return fmt.Errorf("publish %s %s by MQTT: %w", t.Change.ObjectType, t.Change.ObjectID, err)
+		}
+	}
+	return nil
+}
+
+// publishAll publishes the removals among messages, or the others.
+func publishAll(ctx context.Context, conn *client.BaseClient, list []message, removal bool) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(publishing)
+	for _, m := range list {
+		if removal == (len(m.body) == 0) {
+			group.Go(func() error { return publish(ctx, conn, m) })
+		}
+	}
+	return group.Wait()
 }
 
 // awaitState waits for the replica, because a change may depend on a new grant.
@@ -91,66 +126,31 @@ func (p *Publisher) awaitState(ctx context.Context, revision uint64) error {
 	return p.Store.WaitFor(ctx, revision)
 }
 
-// announce publishes a change. It returns when the broker has stored every message.
-func (p *Publisher) announce(ctx context.Context, org string, c *events.Change) error {
-	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) { return messages(v, org, c) })
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
-		if p.deleted(org) {
-			return nil // its messages are erased, and this one would stay
-		}
-		if err := p.publish(ctx, org, m); err != nil {
-			return fmt.Errorf("publish %s of %s %s by MQTT: %w", m.topic, c.ObjectType, c.ObjectID, err)
-		}
-	}
-	return nil
-}
-
-// deleted reports whether an organization has been deleted.
-func (p *Publisher) deleted(org string) bool {
-	_, err := storage.Query(p.Store, func(v storage.View) (storage.Record, error) { return v.Get(storage.OrganizationRef(org)) })
-	return errors.Is(err, storage.ErrNotFound)
-}
-
-// publish publishes one message. After an error the next message connects again.
-func (p *Publisher) publish(ctx context.Context, org string, m message) error {
+// publish publishes one message.
+func publish(ctx context.Context, conn *client.BaseClient, m message) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	if p.conn == nil || p.conn.Err() != nil || p.org != org {
-		if err := p.connect(ctx, org); err != nil {
-			return err
-		}
-	}
-	err := p.conn.Publish(ctx, &client.Message{Topic: m.topic, QoS: client.QoS1, Retain: m.retain, Payload: m.body})
+	err := conn.Publish(ctx, &client.Message{Topic: m.topic, QoS: client.QoS1, Retain: m.retain, Payload: m.body})
 	if err != nil {
-		p.disconnect()
+		return fmt.Errorf("%s: %w", m.topic, err)
 	}
-	return err
-}
-
-func (p *Publisher) connect(ctx context.Context, org string) error {
-	p.disconnect()
-	transport, err := p.Dial(ctx, org)
-	if err != nil {
-		return err
-	}
-	conn := &client.BaseClient{Transport: transport}
-	id := storage.NewID("gridhook-", p.Now()) // a client with a known identifier could end the connection
-	user, password := p.Credentials(org)
-	// Without a keep-alive, the connection may be idle for days.
-	if _, err := conn.Connect(ctx, id, client.WithUserNamePassword(user, password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
-		_ = transport.Close() // the error that counts is that of Connect
-		return err
-	}
-	p.conn, p.org = conn, org
 	return nil
 }
 
-func (p *Publisher) disconnect() {
-	if p.conn != nil {
-		_ = p.conn.Close() // nothing is left to send
-		p.conn = nil
+// connect connects to the broker for an organization.
+func (p *Publisher) connect(ctx context.Context, org string) (*client.BaseClient, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	transport, err := p.Dial(ctx, org)
+	if err != nil {
+		return nil, err
 	}
+	conn := &client.BaseClient{Transport: transport}
+	id := storage.NewID("gridhook-", time.Now()) // a client with a known identifier could end the connection
+	user, password := p.Credentials(org)
+	if _, err := conn.Connect(ctx, id, client.WithUserNamePassword(user, password), client.WithCleanSession(true), client.WithKeepAlive(0)); err != nil {
+		_ = transport.Close() // the error that counts is that of Connect
+		return nil, err
+	}
+	return conn, nil
 }

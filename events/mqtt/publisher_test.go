@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gridhook/gridhook/events"
@@ -13,35 +14,66 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// A failed change is retried for an hour from its first failure, at any age, and is then
-// dropped. The next change follows.
+// A failed change is retried for an hour, and is then dropped. A panic is a failure, too.
 func TestPublisher_Retry(t *testing.T) {
-	now := storagetest.Start
-	store, _, _ := storagetest.NewStore(func() time.Time { return now })
-	storagetest.Put(t, store, &storage.Organization{ID: "org", Base: storage.Base{OrganizationID: storage.Shared}})
-	broker := errors.New("the broker is unavailable")
-	p := New(Options{
-		Store: store, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Dial: func(context.Context, string) (net.Conn, error) { return nil, broker },
+	for name, dial := range map[string]func() (net.Conn, error){
+		"error": func() (net.Conn, error) { return nil, errors.New("the broker is unavailable") },
+		"panic": func() (net.Conn, error) { panic("a fault of the publisher") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, dials := newPublisher(t, dial)
+				began := time.Now()
+				if err := p.handle(t.Context(), change("org"), events.Taken{}); err != nil {
+					t.Errorf("a change that always fails ends with %v, want dropped", err)
+				}
+				if took := time.Since(began); took < maxRetry-2*maxDelay || took > maxRetry+2*maxDelay || *dials < 100 {
+					t.Errorf("%d attempts in %s, want one each %s for %s", *dials, took, maxDelay, maxRetry)
+				}
+			})
+		})
+	}
+}
+
+// A publisher that stops does not drop the change that it retries.
+func TestPublisher_Stop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := errors.New("the broker is unavailable")
+		p, _ := newPublisher(t, func() (net.Conn, error) { return nil, broker })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := p.handle(ctx, change("org"), events.Taken{}); err == nil {
+			t.Error("the change of a stopped publisher counts as published")
+		}
 	})
-	change := func(id string) events.Trigger {
-		return events.Trigger{
-			ID: id, OrganizationID: "org", CreatedAt: storage.Time{Time: storagetest.Start.Add(-48 * time.Hour)},
-			Change: &events.Change{ObjectType: storage.OpenADRReport, ObjectID: "report_1", Operation: events.OperationCreate, Object: []byte(`{}`)},
+}
+
+// Triggers without a change, and changes of deleted organizations, are not published.
+func TestPublisher_Nothing(t *testing.T) {
+	p, dials := newPublisher(t, func() (net.Conn, error) { return nil, errors.New("refused") })
+	for name, tr := range map[string]events.Trigger{"trigger": {ID: "c", OrganizationID: "org"}, "deleted organization": change("gone")} {
+		if err := p.handle(t.Context(), tr, events.Taken{}); err != nil || *dials != 0 {
+			t.Errorf("%s: %v after %d connections, want none", name, err, *dials)
 		}
 	}
-	for _, c := range []struct {
-		trigger string
-		after   time.Duration
-		dropped bool
-	}{{"a", 0, false}, {"a", maxRetry, false}, {"a", maxRetry + time.Second, true}, {"b", maxRetry + time.Second, false}} {
-		now = storagetest.Start.Add(c.after)
-		err := p.handle(t.Context(), change(c.trigger), events.Taken{})
-		if c.dropped && err != nil || !c.dropped && !errors.Is(err, broker) {
-			t.Errorf("%s after %s: %v, want dropped: %v", c.trigger, c.after, err, c.dropped)
-		}
-	}
-	if err := p.handle(t.Context(), events.Trigger{ID: "c"}, events.Taken{}); err != nil {
-		t.Errorf("a trigger without a change: %v", err)
+}
+
+// newPublisher returns a publisher with the organization org, and the number of its
+// connections.
+func newPublisher(t *testing.T, dial func() (net.Conn, error)) (p *Publisher, dials *int) {
+	t.Helper()
+	store, _, _ := storagetest.NewStore(time.Now)
+	storagetest.Put(t, store, &storage.Organization{ID: "org", Base: storage.Base{OrganizationID: storage.Shared}})
+	dials = new(int)
+	return New(Options{
+		Store: store, Log: slog.New(slog.DiscardHandler),
+		Dial: func(context.Context, string) (net.Conn, error) { *dials++; return dial() },
+	}), dials
+}
+
+func change(org string) events.Trigger {
+	return events.Trigger{
+		ID: "a", OrganizationID: org,
+		Change: &events.Change{ObjectType: storage.OpenADRReport, ObjectID: "report_1", Operation: events.OperationCreate, Object: []byte(`{}`)},
 	}
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/embedded"
@@ -33,7 +32,7 @@ func (a *App) startMQTT(context.Context) error {
 	if a.MQTT == "" {
 		return nil
 	}
-	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Now: time.Now, Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials}
+	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials}
 	a.run("the MQTT publisher", mqtt.New(o).Run)
 	return nil
 }

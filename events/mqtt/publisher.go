@@ -47,6 +47,8 @@ type Options struct {
 	// Dial connects to the broker. Credentials are the publisher's for an organization.
 	Dial        func(ctx context.Context, org string) (net.Conn, error)
 	Credentials func(org string) (user, password string)
+	// Erase deletes all messages of a deleted organization. It may be repeated.
+	Erase func(org string) error
 }
 
 // Publisher publishes changes to a broker. It is an MQTT client, because the embedded
@@ -85,12 +87,10 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 	if err := p.awaitState(ctx, t.Revision); err != nil {
 		return err
 	}
-	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) {
-		if _, err := v.Get(storage.OrganizationRef(t.OrganizationID)); errors.Is(err, storage.ErrNotFound) {
-			return nil, nil // its messages are erased, and these would stay
-		}
-		return messages(v, t.OrganizationID, t.Change)
-	})
+	if p.deleted(t.OrganizationID) {
+		return p.Erase(t.OrganizationID) // an attempt before the deletion may have left messages
+	}
+	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) { return messages(v, t.OrganizationID, t.Change) })
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -104,7 +104,16 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 			return fmt.Errorf("publish %s %s by MQTT: %w", t.Change.ObjectType, t.Change.ObjectID, err)
 		}
 	}
+	if p.deleted(t.OrganizationID) {
+		return p.Erase(t.OrganizationID) // the messages may have followed the erasure
+	}
 	return nil
+}
+
+// deleted reports whether an organization has been deleted.
+func (p *Publisher) deleted(org string) bool {
+	_, err := storage.Query(p.Store, func(v storage.View) (storage.Record, error) { return v.Get(storage.OrganizationRef(org)) })
+	return errors.Is(err, storage.ErrNotFound)
 }
 
 // publishAll publishes the removals among messages, or the others.

@@ -48,14 +48,34 @@ func TestPublisher_Stop(t *testing.T) {
 	})
 }
 
-// Triggers without a change, and changes of deleted organizations, are not published.
-func TestPublisher_Nothing(t *testing.T) {
+// A trigger without a change makes no message.
+func TestPublisher_NoChange(t *testing.T) {
 	p, dials := newPublisher(t, func() (net.Conn, error) { return nil, errors.New("refused") })
-	for name, tr := range map[string]events.Trigger{"trigger": {ID: "c", OrganizationID: "org"}, "deleted organization": change("gone")} {
-		if err := p.handle(t.Context(), tr, events.Taken{}); err != nil || *dials != 0 {
-			t.Errorf("%s: %v after %d connections, want none", name, err, *dials)
-		}
+	if err := p.handle(t.Context(), events.Trigger{ID: "c", OrganizationID: "org"}, events.Taken{}); err != nil || *dials != 0 {
+		t.Errorf("%v after %d connections, want none", err, *dials)
 	}
+}
+
+// A change of a deleted organization makes no message. If the organization is deleted during
+// an attempt, its messages are erased once more.
+func TestPublisher_Deleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p *Publisher
+		p, dials := newPublisher(t, func() (net.Conn, error) {
+			_, err := p.Store.EraseOrganization(t.Context(), "org")
+			return nil, errors.Join(err, errors.New("disconnected"))
+		})
+		var erased []string
+		p.Erase = func(org string) error { erased = append(erased, org); return nil }
+		for range 2 {
+			if err := p.handle(t.Context(), change("org"), events.Taken{}); err != nil {
+				t.Error(err)
+			}
+		}
+		if *dials != 1 || len(erased) != 2 || erased[0] != "org" {
+			t.Errorf("%d connections and erased %q, want one connection, and an erasure after each change", *dials, erased)
+		}
+	})
 }
 
 // newPublisher returns a publisher with the organization org, and the number of its

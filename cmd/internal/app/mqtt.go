@@ -32,7 +32,10 @@ func (a *App) startMQTT(context.Context) error {
 	if a.MQTT == "" {
 		return nil
 	}
-	o := mqtt.Options{Bus: a.conn, Store: a.store, Log: a.Log, Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials}
+	o := mqtt.Options{
+		Bus: a.conn, Store: a.store, Log: a.Log,
+		Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials, Erase: a.embedded.EraseMQTT,
+	}
 	a.run("the MQTT publisher", mqtt.New(o).Run)
 	return nil
 }

@@ -210,26 +210,27 @@ func HeaderPairs(list string) map[string]string {
 // masked is shown in place of a secret.
 const masked = "********"
 
-// withoutPassword masks the passwords and tokens in a comma-separated list of URLs. It
-// masks a URL that does not parse as a whole, and everything if a password may contain a
+// withoutPassword masks the user data and the query in a comma-separated list of URLs. It
+// masks a URL that does not parse as a whole, and everything if a secret may contain a
 // comma.
 func withoutPassword(s string) string {
 	servers := strings.Split(s, ",")
 	for i, server := range servers {
-		if strings.Contains(server, "@") && !strings.Contains(server, "://") {
+		if strings.ContainsAny(s, "@?") && !strings.Contains(server, "://") {
 			return masked
 		}
 		u, err := url.Parse(strings.TrimSpace(server))
-		switch {
-		case err != nil:
+		if err != nil {
 			servers[i] = masked
-		case u.User != nil:
-			if _, has := u.User.Password(); has {
-				servers[i] = u.Redacted()
-			} else {
-				u.User = url.User("xxxxx") // a user without a password is a token
-				servers[i] = u.String()
-			}
+			continue
+		}
+		if u.User != nil {
+			u.User = url.User("xxxxx")
+			servers[i] = u.String()
+		}
+		if u.RawQuery != "" {
+			u.RawQuery = "xxxxx"
+			servers[i] = u.String()
 		}
 	}
 	return strings.Join(servers, ",")

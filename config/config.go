@@ -37,7 +37,7 @@ func Roles() []Role { return []Role{Serve, API, Worker} }
 //     bound; zero: 0 has a meaning of its own outside the bounds
 //   - words: the only values of a text, comma-separated
 //   - file: the value is the path of a file to read
-//   - secret: the whole value is masked, or only the password of URLs
+//   - secret: the whole value is masked, or only the user data and the query of URLs
 //
 // The file checks.go has the rules that tags cannot express.
 type Config struct {

@@ -185,7 +185,7 @@ func TestLoad_Errors(t *testing.T) {
 	}{
 		{"a worker needs NATS", config.Worker, nil, "", "nats (not set) is required by gridhook worker: give --nats or GRIDHOOK_NATS"},
 		{"no URL", config.API, []string{"--nats", "10.0.0.5:4222"}, "", `nats (flag --nats) must be a URL`},
-		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://u:xxxxx@h"`},
+		{"a secret in a wrong URL stays secret", config.API, []string{"--nats", "http://u:hunter2@h"}, "", `nats (flag --nats) must begin with nats://, tls://, ws:// or wss://, not "http://xxxxx@h"`},
 		{"a password with a comma stays secret", config.API, []string{"--nats", "http://u:12,hunter2@h"}, "", `wss://, not "********"`},
 		{"a password without a scheme stays secret", config.API, []string{"--nats", "u:hunter2@h"}, "", `comma-separated, not "********"`},
 		{"a token without a scheme stays secret", config.API, []string{"--nats", "hunter2@h"}, "", `comma-separated, not "********"`},
@@ -217,6 +217,8 @@ func TestLoad_Errors(t *testing.T) {
 		{"an origin with a path", config.Serve, []string{"--cors-origins", "https://a.example,https://b.example/"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"every origin", config.Serve, []string{"--cors-origins", "*"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"a collector without a scheme", config.Serve, []string{"--trace-endpoint", "127.0.0.1:4318"}, "", "trace-endpoint (flag --trace-endpoint) must be an http or https URL"},
+		{"a query stays secret", config.Serve, []string{"--trace-endpoint", "ftp://c?key=hunter2"}, "", `not "ftp://c?xxxxx"`},
+		{"a query with a comma stays secret", config.Serve, []string{"--trace-endpoint", "ftp://c?key=12,hunter2"}, "", `not "********"`},
 		{"a header without a value, which stays secret", config.Serve, []string{"--trace-headers", "a=b,hunter2"}, "", `trace-headers (flag --trace-headers) must be headers such as authorization=secret, comma-separated, not "********"`},
 		{"more traces than there are", config.Serve, []string{"--trace-sample", "1.5"}, "", "trace-sample (flag --trace-sample) must be from 0 to 1"},
 		{"less than no request", config.Worker, append(nats, "--trace-requests", "-1"), "", "trace-requests (flag --trace-requests) must be from 0 to 64"},

@@ -19,7 +19,7 @@ func yaml(t *testing.T, l *config.Loaded) string {
 
 func TestPrint_SourcesAndSecrets(t *testing.T) {
 	loaded, err := load(t, config.API,
-		[]string{"--nats", "nats://u:hunter2@a:1,nats://hunter2@b:1", "--rate-burst", "9"},
+		[]string{"--nats", "nats://u:hunter2@a:1,nats://hunter2@b:1", "--trace-endpoint", "https://hunter2:@c/otlp?key=hunter2", "--rate-burst", "9"},
 		[]string{"GRIDHOOK_OPERATOR_KEY=hunter2hunter2hunter2"}, "http: ':1'\n")
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,8 @@ func TestPrint_SourcesAndSecrets(t *testing.T) {
 		"data: ./gridhook-data # default\n",
 		"gridhook.yaml: http\n",
 		"operator-key: '********' # GRIDHOOK_OPERATOR_KEY, secret\n",
-		"nats: nats://u:xxxxx@a:1,nats://xxxxx@b:1 # flag --nats, secret\n",
+		"nats: nats://xxxxx@a:1,nats://xxxxx@b:1 # flag --nats, secret\n",
+		"trace-endpoint: https://xxxxx@c/otlp?xxxxx # flag --trace-endpoint, secret\n",
 		"rate-burst: 9 # flag --rate-burst\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -22,6 +22,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"home list --ogr acme", `unknown flag: --ogr: did you mean --org; see`},
 		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
 		{"org create", `--name must be given; see "gridhook org create --help"`},
+		{"org delete acme", `--confirm acme must be given to erase the organization; see "gridhook org delete --help"`},
+		{"org delete acme --confirm bolt", `--confirm acme must be given to erase the organization; see`},
 		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
 		{"org list acme", `unexpected argument "acme"; see "gridhook org list --help"`},
 		{"home get --org acme", `the home is missing; see "gridhook home get --help"`},

@@ -102,8 +102,11 @@ func takes(names ...string) cobra.PositionalArgs {
 
 // takesUpTo accepts at most a number of arguments.
 func takesUpTo(most int) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > most {
+			if cmd.Flags().Lookup("id") != nil && !given(cmd, "id") {
+				return usagef("unexpected argument %q: did you mean --id %[1]s", args[most])
+			}
 			return usagef("unexpected argument %q", args[most])
 		}
 		return nil

@@ -26,6 +26,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"org delete acme --confirm bolt", `--confirm acme must be given to erase the organization; see`},
 		{"endpoint create", `--org and --url must be given; see "gridhook endpoint create --help"`},
 		{"org list acme", `unexpected argument "acme"; see "gridhook org list --help"`},
+		{"org create acme --name A", `unexpected argument "acme": did you mean --id acme; see "gridhook org create --help"`},
+		{"org create acme --id acme --name A", `unexpected argument "acme"; see`},
 		{"home get --org acme", `the home is missing; see "gridhook home get --help"`},
 		{"home lst --org acme", `"gridhook home" has no command "lst": did you mean get or list; see "gridhook home --help"`},
 		{"trigger", `--org must be given; see "gridhook trigger --help"`},

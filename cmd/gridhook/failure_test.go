@@ -20,6 +20,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"home list --url http://127.0.0.1:1", `unknown flag: --url: did you mean --api-url; see`},
 		{"home list --key k", `unknown flag: --key: did you mean --api-key; see`},
 		{"home list --ogr acme", `unknown flag: --ogr: did you mean --org; see`},
+		{"audit list --org acme", `unknown flag: --org: did you mean --organization; see "gridhook audit list --help"`},
+		{"key rotate key_1 --org acme", `unknown flag: --org: this command takes no organization; see "gridhook key rotate --help"`},
 		{"org list --frob", `unknown flag: --frob; see "gridhook org list --help"`},
 		{"org create", `--name must be given; see "gridhook org create --help"`},
 		{"org delete acme", `--confirm acme must be given to erase the organization; see "gridhook org delete --help"`},

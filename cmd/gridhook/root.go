@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,14 +114,20 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := config.Nearest(unknown.GetSpecifiedName(), names)
-	// Other tools call these flags --url and --key. Here some commands use the short names
-	// for other things, such as the URL of an endpoint.
-	if long := "api-" + unknown.GetSpecifiedName(); slices.Contains(names, long) {
-		near = long
+	name := unknown.GetSpecifiedName()
+	near := config.Nearest(name, names)
+	for _, n := range names {
+		// Other tools call these flags --url and --key. Here some commands use the short
+		// names for other things, such as the URL of an endpoint.
+		if n == "api-"+name || near == "" && len(name) > 2 && strings.HasPrefix(n, name) {
+			near = n
+		}
 	}
-	if near != "" {
+	switch {
+	case near != "":
 		return fmt.Errorf("%w: did you mean --%s", err, near)
+	case name == "org":
+		return fmt.Errorf("%w: this command takes no organization", err)
 	}
 	return err
 }

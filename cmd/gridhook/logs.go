@@ -20,22 +20,24 @@ import (
 const lateness = 10 * time.Second
 
 func newLogsCommand(g *globals) *cobra.Command {
-	var since time.Duration
 	r := deliveries(g)
-	tailing := r.run(operation{
-		use: "tail", short: "Print deliveries as they happen, until Ctrl-C", flags: deliveryFlags(),
+	return g.talks(group("logs", "Deliveries as they happen", r.run(operation{
+		use: "tail", short: "Print deliveries as they happen, until Ctrl-C",
+		flags: append(deliveryFlags(),
+			bodyFlag{name: "since", value: pastText(""), help: "start: a `time`, or a duration before now such as 1h (default now)"}),
 		example: `  gridhook logs tail --org acme
   gridhook logs tail --org acme --outcome failed --since 1h
   gridhook logs tail --org acme --endpoint ep_01JZ0000000000000000000000 --json`,
 	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
 		t := tail{
-			g: g, c: c, r: r, body: body, from: time.Now().Add(-since), seen: map[seenDelivery]time.Time{},
+			g: g, c: c, r: r, body: body, from: time.Now(), seen: map[seenDelivery]time.Time{},
 			failed: pollTries - 1, // an error of the first poll ends the tail
 		}
+		if since, _ := body["since"].(*storage.Time); since != nil {
+			t.from = since.Time
+		}
 		return repeat(cmd, 4*g.pollEvery, t.look)
-	})
-	tailing.Flags().DurationVar(&since, "since", 0, "`duration` of the past to include, such as 1h (default none)")
-	return g.talks(group("logs", "Deliveries as they happen", tailing))
+	})))
 }
 
 // tail prints deliveries that it has not printed yet.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -85,6 +86,26 @@ func TestLogs_TailRestart(t *testing.T) {
 		f.on("/v1/webhook/deliveries/list", test.polls...)
 		if got := run(t, f, "", strings.Fields("logs tail --org acme")); got.code != exitFailure || got.err != test.says {
 			t.Errorf("%s: exit %d, %s", name, got.code, got.err)
+		}
+	}
+}
+
+// TestLogs_TailSince checks that --since takes a time or a duration before now, as in other
+// commands, and that an empty value means now.
+func TestLogs_TailSince(t *testing.T) {
+	for since, want := range map[string]time.Duration{"1h": time.Hour, "-1h": time.Hour, time.Now().Add(-2 * time.Hour).Format(time.RFC3339Nano): 2 * time.Hour, "": 0} {
+		f := newFake(t)
+		f.on("/v1/webhook/deliveries/list", answer{403, `{"error_code":"FORBIDDEN","message":"Revoked."}`})
+		got := run(t, f, "", []string{"logs", "tail", "--org", "acme", "--since", since})
+		if got.err != "gridhook: Revoked\n" {
+			t.Fatalf("since %q: %s", since, got.err)
+		}
+		var body struct{ Since time.Time }
+		if err := json.Unmarshal([]byte(f.last().body), &body); err != nil {
+			t.Fatal(err)
+		}
+		if age := time.Since(body.Since); age < want || age > want+time.Minute {
+			t.Errorf("since %q: the first poll starts %s ago, want %s", since, age, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ type Delivery struct {
 	Attempt      int          `json:"attempt" doc:"The number of requests so far. 0 if there was none." example:"2"`
 	At           storage.Time `json:"at"`
 	BatchID      string       `json:"batchId,omitempty" doc:"The webhook-id of the last request, if it was a batch." example:"bat_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
-	Status       int          `json:"status,omitempty" doc:"The HTTP status of the last response. Absent without a response." example:"503"`
+	Status       int          `json:"status,omitempty" doc:"The HTTP status of the last attempt. Absent without a response, and if the outcome had no request, such as FAILED when the endpoint was disabled." example:"503"`
 	ErrorClass   ErrorClass   `json:"errorClass,omitempty" doc:"The kind of an unsuccessful attempt. status: not 2xx. token: no access token. dns: unknown host name. not_allowed: forbidden destination. connect, tls, timeout: as named. answer: no valid HTTP response. stopping: the worker stopped." example:"status"`
 	Milliseconds float64      `json:"durationMs,omitempty" doc:"The duration of the last attempt." example:"41.7"`
 	Timing       Timing       `json:"timing,omitzero" doc:"The durations of the last attempt's parts."`

@@ -57,10 +57,21 @@ func deliveryFlags() []bodyFlag {
 	}
 }
 
-// showAttempts prints the attempts of a delivery and the last response's body.
+// showAttempts prints the attempts of a delivery and the body of the last response. An
+// outcome without a request has no number: its request number is that of the row before.
 func showAttempts(w io.Writer, r record) {
-	printBelow(w, r["attempts"], "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
-	if answer := r.text("answer"); answer != "" {
+	rows, _ := r["attempts"].([]any)
+	answer := ""
+	for _, row := range rows {
+		fields, _ := row.(map[string]any)
+		if a, err := convert[events.Attempt](fields); err != nil || !a.Counts() {
+			delete(fields, "attempt")
+			continue
+		}
+		answer = record(fields).text("answer")
+	}
+	printBelow(w, rows, "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
+	if answer != "" {
 		say(w, "\n%s\n", plain(answer))
 	}
 }

@@ -22,7 +22,7 @@ func triggers(g *globals) resource {
 	}
 }
 
-// outcomeFields lists the number of homes with each outcome.
+// outcomeFields lists the number of deliveries with each outcome.
 func outcomeFields() (fields string) {
 	for _, o := range events.Outcomes() {
 		fields += fmt.Sprintf(", %s:outcomes.%s", o, o)
@@ -44,8 +44,11 @@ func newTriggerCommand(g *globals) *cobra.Command {
 		Long: `Deliver the price signal of every home of an organization to its endpoints.
 
 The command returns as soon as the server has stored the trigger. The deliveries then
-happen even if processes fail. With --watch the command waits for the end and shows
-progress and the reasons for retries. It exits with 1 if it did not reach every home.`,
+happen even if processes fail. A home has a delivery for each endpoint that selects it.
+
+With --watch the command shows progress and the reasons for retries until every delivery
+has a final outcome. Retries may take 24 hours: --timeout limits the wait. The exit code
+is 1 if a delivery failed or no endpoint selects one of the homes.`,
 		Example: `  gridhook trigger --org acme --watch
   gridhook trigger --org acme --watch --timeout 5m
   gridhook trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T00:00:00Z
@@ -82,7 +85,7 @@ progress and the reasons for retries. It exits with 1 if it did not reach every 
 	cmd.Flags().StringVar(&end, "end", "", "end of the window: a `time`, or a duration from now; needs --start (default 24h after the current quarter hour)")
 	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "rate `plan` of the homes to trigger; repeatable (default all)")
 	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
-	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end and show the outcomes")
+	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the final outcome of every delivery")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",

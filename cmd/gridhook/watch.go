@@ -18,6 +18,7 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // These are the pauses of a watch.
@@ -57,9 +58,12 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 	if err := triggers(g).show(w.p, operation{}); err != nil {
 		return err
 	}
-	if worst := worstOutcome(w.p); worst != "" {
-		return fmt.Errorf("%w: see gridhook delivery list%s --trigger %s --outcome %s (%d of them)",
+	switch worst := worstOutcome(w.p); {
+	case worst != "":
+		return fmt.Errorf("%w: see gridhook delivery list%s --trigger %s --outcome %s (%d deliveries)",
 			errUndelivered, g.orgFlag(), w.p.TriggerID, worst, w.p.Outcomes[worst])
+	case w.p.Walked > 0 && len(w.p.Outcomes) == 0:
+		return fmt.Errorf("%w: no endpoint selects one of the homes: see gridhook endpoint list%s", errUndelivered, g.orgFlag())
 	}
 	return nil
 }
@@ -87,7 +91,7 @@ func (w *watcher) look(ctx context.Context, id string) (err error) {
 	if time.Since(w.reported) >= w.g.progressEvery {
 		w.reported, w.reasons = time.Now(), w.why(ctx)
 	}
-	w.progress.show(fmt.Sprintf("%d of %d homes walked: %s", p.Walked, p.Homes, w.line()), 0, 0)
+	w.progress.show(fmt.Sprintf("%d of %d homes walked; %s", p.Walked, p.Homes, w.line()), 0, 0)
 	return nil
 }
 
@@ -114,8 +118,14 @@ func temporary(err error) bool {
 	return !responded || refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests
 }
 
-// line returns the outcomes so far and the reasons of failures.
-func (w *watcher) line() string { return outcomeLine(w.p) + w.reasons }
+// line returns the outcomes so far, the end of the retries and the reasons of failures.
+func (w *watcher) line() string {
+	line := "deliveries: " + outcomeLine(w.p)
+	if w.p.Outcomes[events.OutcomeRetrying] > 0 {
+		line += fmt.Sprintf(" until %s at the latest", moment(storage.Time{Time: w.p.CreatedAt.Add(events.LongestRetry)}))
+	}
+	return line + w.reasons
+}
 
 // why returns the most frequent reasons for retries, or "" if nothing is retried. It
 // reads one page of deliveries only.
@@ -174,7 +184,7 @@ func (g *globals) warnWithoutHomes(t *client.Accepted) {
 	}
 }
 
-// worstOutcome returns the outcome of most homes that were not reached.
+// worstOutcome returns the outcome of most deliveries that did not reach their home's endpoint.
 func worstOutcome(p events.Progress) events.Outcome {
 	var worst events.Outcome
 	for _, o := range events.Outcomes() {

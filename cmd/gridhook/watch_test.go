@@ -11,7 +11,7 @@ import (
 )
 
 func progress(status, outcomes string) answer {
-	return ok(fmt.Sprintf(`{"triggerId":"trg_1","organizationId":"acme","status":%q,"homes":3,"outcomes":{%s}}`, status, outcomes))
+	return ok(fmt.Sprintf(`{"triggerId":"trg_1","organizationId":"acme","status":%q,"homes":3,"walked":3,"createdAt":"2026-07-01T00:00:00.000Z","outcomes":{%s}}`, status, outcomes))
 }
 
 func TestWatch(t *testing.T) {
@@ -29,7 +29,12 @@ func TestWatch(t *testing.T) {
 		{
 			"some not",
 			[]answer{progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":1,"FAILED":1,"UNPRICEABLE":2`)},
-			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 of them)\n",
+			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 deliveries)\n",
+		},
+		{
+			"no endpoint selects one of the homes",
+			[]answer{progress("COMPLETED", ``)},
+			exitFailure, "gridhook: not every home was reached: no endpoint selects one of the homes: see gridhook endpoint list --org acme\n",
 		},
 		{
 			"a restart of the server",
@@ -76,7 +81,7 @@ func TestWatch_Lines(t *testing.T) {
 	refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint responded 401"}`
 	f.on("/v1/webhook/deliveries/list", ok(data(refused, refused, `{"homeId":"h2","outcome":"RETRYING","reason":"it timed out"}`)))
 	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch"}, func(g *globals) { g.progressEvery = 0 })
-	want := "0 of 3 homes walked: 0 delivered, 2 retrying: the endpoint responded 401; it timed out\n"
+	want := "3 of 3 homes walked; deliveries: 0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: the endpoint responded 401; it timed out\n"
 	if got.code != 0 || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}
@@ -88,7 +93,7 @@ func TestWatch_Timeout(t *testing.T) {
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":3`))
 	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "2s"}, func(g *globals) { g.pollEvery = 10 * time.Millisecond })
-	want := "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 2s: 0 delivered, 3 retrying\n"
+	want := "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 2s: deliveries: 0 delivered, 3 retrying until 2026-07-02T00:00:00Z at the latest\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
 	}

@@ -13,7 +13,7 @@ var spaces = regexp.MustCompile(`[ \t]+`)
 
 // progress is a line of "trigger --watch". The number of such lines depends on the
 // machine's speed. The first five seconds have none.
-var progress = regexp.MustCompile(`(?m)^\d+ of \d+ homes walked: .*\n`)
+var progress = regexp.MustCompile(`(?m)^\d+ of \d+ homes walked; .*\n`)
 
 // lines returns a text's lines without the padding of tables.
 func lines(text string) []string {
@@ -67,7 +67,7 @@ func TestMatches(t *testing.T) {
 		{"first\n...", "first", true},
 		{"a.c", "abc", false},
 		{"one", "one\ntwo", false},
-		{"one", "2 of 3 homes walked: 2 delivered, 1 retrying\none", true},
+		{"one", "2 of 3 homes walked; deliveries: 2 delivered, 1 retrying\none", true},
 	} {
 		if got := matches(c.shown, c.text); got != c.want {
 			t.Errorf("%q against %q: %t", c.shown, c.text, got)

@@ -36,7 +36,7 @@ func TestRules_Off(t *testing.T) {
 }
 
 // TestRules_RevokedKey checks that the tokens of a revoked key, and those of a suspended
-// organization, end at once.
+// organization, end at once, and that neither gets a new token.
 func TestRules_RevokedKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -49,8 +49,11 @@ func TestRules_RevokedKey(t *testing.T) {
 	must(t, err)
 	w.want(http.StatusUnauthorized, "ven2", http.MethodGet, "programs", "")
 	w.want(http.StatusOK, "foreign", http.MethodGet, "programs", "")
-	if a := w.form("auth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["ven1"]}, "client_secret": {w.secrets["ven1"]}}); a.status != http.StatusUnauthorized {
-		t.Errorf("a revoked key gets a token: %d %s", a.status, a.body)
+	for _, name := range []string{"ven1", "ven2"} {
+		a := w.form("auth/token", url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys[name]}, "client_secret": {w.secrets[name]}})
+		if a.status != http.StatusUnauthorized {
+			t.Errorf("%s gets a token: %d %s", name, a.status, a.body)
+		}
 	}
 }
 

@@ -51,6 +51,8 @@ type Deps struct {
 	Estimates *Estimates
 	// Breakers has the state of each endpoint's circuit breaker in the workers.
 	Breakers *events.Breakers
+	// Email enables notification channels of the kind EMAIL, which need an SMTP server.
+	Email bool
 	// OpenADR enables the OpenADR interface beside the partners' operations.
 	OpenADR bool
 	// VerifyCallback asks the callback of an OpenADR subscription to prove that it

@@ -113,6 +113,23 @@ func TestChannel_OfOperator(t *testing.T) {
 	e.operate("/v1/webhook/endpoints/list", "").expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
 }
 
+// TestChannel_EmailWithoutServer refuses a new channel of the kind EMAIL if the operator has
+// no SMTP server. Channels of other kinds and stored channels do not need it.
+func TestChannel_EmailWithoutServer(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	stored := e.ask(key, channelsPath+"create", `{"kind":"EMAIL","address":"ops@acme.example"}`).ok(t)["id"].(string)
+	d := e.deps
+	d.Registerer, d.Email = nil, false
+	e.public = e.serve(publicAPI(d, rest.Options{}))
+	refused := e.ask(key, channelsPath+"create", `{"kind":"EMAIL","address":"ops@acme.example"}`).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
+	if !strings.Contains(string(refused.body), "smtp-url") {
+		t.Errorf("the refusal does not name the setting: %s", refused.body)
+	}
+	e.ask(key, channelsPath+"create", `{"kind":"TEAMS","address":"https://acme.example/flow"}`).ok(t)
+	e.ask(key, channelsPath+stored+"/update", `{"enabled":false}`).ok(t)
+}
+
 // TestChannel_Limit refuses a channel beyond the operator's limit.
 func TestChannel_Limit(t *testing.T) {
 	e := newEnv(t, rest.Options{})

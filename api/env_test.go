@@ -153,7 +153,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	return api.Deps{
 		Deps:     rest.Deps{Store: store, Requests: conn, LastUsed: rest.NewLastUsed(store, log), Audit: conn, Log: log},
 		Feedback: conn, Pricer: signals.NewPricer(64), Vault: v, Triggers: l.Log(conn), Ledger: l, Tasks: e.tasks,
-		Destinations: publicOnly, Tester: tester{}, Relay: briefRelay{conn}, Sources: checker{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
+		Destinations: publicOnly, Tester: tester{}, Email: true, Relay: briefRelay{conn}, Sources: checker{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 }
 

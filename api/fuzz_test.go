@@ -71,7 +71,7 @@ func newMemory(f testing.TB, change ...func(*api.Deps)) *memory {
 	deps := api.Deps{
 		Deps:     rest.Deps{Store: store, Requests: logs, Audit: logs, Log: slog.New(slog.DiscardHandler)},
 		Feedback: logs, Pricer: signals.NewPricer(16), Vault: v, Triggers: nothing{}, Ledger: empty,
-		Destinations: publicOnly, Tester: tester{}, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
+		Destinations: publicOnly, Tester: tester{}, Email: true, Sources: checker{}, Relay: unavailable{}, Tasks: unavailable{}, Estimates: api.NewEstimates(0, nil), Breakers: &events.Breakers{}, OperatorKey: operatorKey,
 	}
 	for _, change := range change {
 		change(&deps)

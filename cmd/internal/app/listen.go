@@ -98,6 +98,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
 		Destinations: a.delivery.Guard().CheckURL,
 		Tester:       a.tester,
+		Email:        a.SMTP.URL.URL != nil,
 		Relay:        a.conn,
 		Sources:      a.sources,
 		Tariffs:      utilitiesAtHand(),

@@ -48,7 +48,7 @@ happen even if processes fail. A home has a delivery for each endpoint that sele
 
 With --watch the command shows progress and the reasons for retries until every delivery
 has a final outcome. Retries may take 24 hours: --timeout limits the wait. The exit code
-is 1 if a delivery failed or no endpoint selects one of the homes.`,
+is 1 if a delivery failed or no endpoint selects any of the homes.`,
 		Example: `  gridhook trigger --org acme --watch
   gridhook trigger --org acme --watch --timeout 5m
   gridhook trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T00:00:00Z

@@ -63,7 +63,7 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 		return fmt.Errorf("%w: see gridhook delivery list%s --trigger %s --outcome %s (%d deliveries)",
 			errUndelivered, g.orgFlag(), w.p.TriggerID, worst, w.p.Outcomes[worst])
 	case w.p.Walked > 0 && len(w.p.Outcomes) == 0:
-		return fmt.Errorf("%w: no endpoint selects one of the homes: see gridhook endpoint list%s", errUndelivered, g.orgFlag())
+		return fmt.Errorf("%w: no endpoint selects any of the homes: see gridhook endpoint list%s", errUndelivered, g.orgFlag())
 	}
 	return nil
 }

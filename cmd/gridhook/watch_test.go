@@ -32,9 +32,9 @@ func TestWatch(t *testing.T) {
 			exitFailure, "gridhook: not every home was reached: see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE (2 deliveries)\n",
 		},
 		{
-			"no endpoint selects one of the homes",
+			"no endpoint selects any of the homes",
 			[]answer{progress("COMPLETED", ``)},
-			exitFailure, "gridhook: not every home was reached: no endpoint selects one of the homes: see gridhook endpoint list --org acme\n",
+			exitFailure, "gridhook: not every home was reached: no endpoint selects any of the homes: see gridhook endpoint list --org acme\n",
 		},
 		{
 			"a restart of the server",

@@ -197,6 +197,51 @@ func TestStop_SlowEndpoint(t *testing.T) {
 	})
 }
 
+// A worker that stops leaves the retries that wait for a slow endpoint to other workers at
+// once. The endpoint responds, so they need no delay of the retry policy, and none is given
+// up.
+func TestStop_WaitingRetries(t *testing.T) {
+	for name, until := range map[string]time.Duration{"first attempts": 0, "failed before": 25 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				const n = 40 * events.SliceHomes
+				w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+				w.homes(n)
+				w.endpoint("fast")
+				w.endpoint("slow", func(e *storage.WebhookEndpoint) {
+					e.RetryPolicy.InitialSeconds, e.RetryPolicy.MaxSeconds, e.RetryPolicy.GiveUpSeconds = 3600, 3600, 2700
+				})
+				began, requests := time.Now(), new(atomic.Int64)
+				w.partner.answers(func(_ *http.Request, a arrival) int {
+					switch {
+					case a.host != "slow":
+					case time.Since(began) < until:
+						if requests.Add(1)%8 > 0 { // so that the breaker stays closed
+							return http.StatusInternalServerError
+						}
+					default:
+						<-time.After(3 * time.Second)
+					}
+					return http.StatusOK
+				})
+				first := w.worker()
+				tr := w.trigger(24)
+				<-time.After(15 * time.Second)
+				if until > 0 {
+					<-time.After(30 * time.Minute) // the retries are due
+				}
+				stopped := time.Now()
+				first.stop()
+				w.worker()
+				w.wants(tr, outcomes{events.OutcomeDelivered: 2 * n})
+				if took := time.Since(stopped); took > 5*time.Minute {
+					t.Errorf("the rest took %s", took)
+				}
+			})
+		})
+	}
+}
+
 // A good and a slow endpoint of an organization are each as fast as alone, in either order of
 // their identifiers.
 func TestHarm_SlowBesideGood(t *testing.T) {

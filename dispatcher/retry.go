@@ -32,7 +32,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		return w.unpark(ctx, *r.Walk)
 	}
 	t := &r.Trigger
-	to, gone, err := w.awaitRecipient(ctx, r, taken.Free)
+	to, gone, refused, err := w.awaitRecipient(ctx, r, taken.Free)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	}
 	jobs, receipt.Deliveries = w.supersede(jobs, nil)
 	if len(jobs) > 0 {
-		if until := w.retryAfter(r, to); !until.IsZero() {
+		if until := w.retryAfter(r, to, refused); !until.IsZero() {
 			return w.postpone(ctx, *r, until)
 		}
 	}
@@ -75,34 +75,47 @@ const waitWeight = 8
 // awaitRecipient waits in memory while the endpoint of a retry has no capacity, as admit does
 // for slices, but not beyond the retry's deadline. The endpoint may respond as slowly as its
 // timeout allows: a postponed retry returns less and less often, and the endpoint would be
-// idle meanwhile. It returns the results of recipient.
-func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, err error) {
+// idle meanwhile. It returns the results of recipient. refused reports whether the retry may
+// not wait. Otherwise the endpoint's capacity is not looked at again: with a slice that
+// turned slow meanwhile, the retry would be postponed although it has waited.
+func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, refused bool, err error) {
 	for {
-		if to, gone, err = w.recipient(r); err != nil || gone != "" || !to.Gate.Full() {
-			return to, gone, err
+		if to, gone, err = w.recipient(r); err != nil || gone != "" || refused || !to.Gate.Full() {
+			return to, gone, refused, err
 		}
 		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
-		may := w.gate.AwaitCapacity(waiting, gate.Wait{
+		refused = !w.gate.AwaitCapacity(waiting, gate.Wait{
 			Endpoints: []*gate.Endpoint{to.Gate}, Free: free,
 			Patience: gate.ParkAfter + time.Duration(to.TimeoutSeconds*float64(time.Second)), Weight: waitWeight,
 		})
-		if cancel(); !may {
-			return to, "", ctx.Err()
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return to, "", refused, ctx.Err()
+		case refused && w.gate.Closed(): // another worker takes it at once
+			return to, "", refused, context.Canceled
 		}
 	}
 }
 
-// retryAfter returns the time until which the endpoint of a retry is unavailable. It returns
-// zero if the endpoint is available, or the retry's deadline has passed. Each callback has its
-// own message, and each slice has one for an endpoint that is slow beside others. So they
-// return less and less often.
-func (w *Worker) retryAfter(r *events.Retry, to *target.Target) time.Time {
+// retryAfter returns the time until which the endpoint of a retry is down, or the retry may not
+// wait for it. It returns zero if the endpoint is available, or the retry's deadline has
+// passed. Each callback has its own message, and each slice has one for an endpoint that is
+// slow beside others. So they return less and less often.
+func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) time.Time {
 	now, end := w.Now(), deadline(&r.Trigger, to.RetryPolicy, r.Attempt)
-	until := w.availability(&r.Trigger, []*target.Target{to}, now).parkUntil
+	if to.Gate.Failing(now) {
+		end = r.Trigger.Deadline(to.RetryPolicy)
+	}
+	until := to.Gate.OpenUntil(now)
+	if refused {
+		until = latestOf(until, now.Add(gate.ParkAfter))
+	}
 	if until.IsZero() || !now.Before(end) {
 		return time.Time{}
 	}
-	if r.Trigger.Change != nil || to.Gate.Full() {
+	until = w.staggered(until)
+	if r.Trigger.Change != nil || refused {
 		delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
 		until = latestOf(until, now.Add(time.Duration(w.Jitter()*float64(delay))))
 	}

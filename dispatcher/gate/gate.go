@@ -56,8 +56,8 @@ func New(o Options) *Gate {
 // Close ends all waits for capacity, so that another worker takes the slices.
 func (g *Gate) Close() { close(g.closing) }
 
-// closed reports whether Close was called.
-func (g *Gate) closed() bool {
+// Closed reports whether Close was called.
+func (g *Gate) Closed() bool {
 	select {
 	case <-g.closing:
 		return true

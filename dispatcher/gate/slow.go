@@ -189,7 +189,7 @@ func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
 		w.Free()
 	}
 	most := maxWaiting / w.Weight
-	for ; e != nil && ctx.Err() == nil && !g.closed() && !g.slow.Full(e.org); e = g.awaited(&w) {
+	for ; e != nil && ctx.Err() == nil && !g.Closed() && !g.slow.Full(e.org); e = g.awaited(&w) {
 		left := w.Patience - e.silence()
 		if left <= 0 {
 			return false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,6 +100,66 @@ func TestNotify_SlowServer(t *testing.T) {
 		})
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%d homes of a neighbor took %s", n, took)
+		}
+	})
+}
+
+// slowCallbacks accepts twenty changes for subscriptions at a slow server, and waits until most
+// of their slices wait for it. It returns the number of callbacks that arrive from then on,
+// and how many of them arrive again.
+func (w *world) slowCallbacks() (arrived, again *atomic.Int64) {
+	arrived, again = new(atomic.Int64), new(atomic.Int64)
+	w.subscriptions(events.SliceHomes, "callbacks.example")
+	var seen sync.Map
+	w.partner.server.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived.Add(1)
+		if _, was := seen.LoadOrStore(r.Header.Get("Webhook-Id"), true); was {
+			again.Add(1)
+		}
+		<-time.After(1500 * time.Millisecond)
+	})
+	w.worker()
+	for i := range 20 {
+		w.eventChanged(fmt.Sprint("trg_change", i))
+	}
+	<-time.After(15 * time.Second)
+	arrived.Store(0)
+	return arrived, again
+}
+
+// begun is more than the number of slow slices of one server in a world.
+const begun = 4
+
+// A subscription that is deleted while slices of callbacks wait gets none of them.
+func TestNotify_DeletedWhileWaiting(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		arrived, _ := w.slowCallbacks()
+		for i := range events.SliceHomes {
+			w.delete(storage.KindOpenADRSubscription.Ref("org", fmt.Sprintf("sub_%04d", i)))
+		}
+		w.bus.await(w.bus.idleLocked)
+		if n := arrived.Load(); n > begun*events.SliceHomes {
+			t.Errorf("%d callbacks arrived after the deletion", n)
+		}
+	})
+}
+
+// NATS hands slices of callbacks that wait to another worker, if this worker was paused. This
+// worker does not repeat them.
+func TestNotify_DoneWhileWaiting(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, again := w.slowCallbacks()
+		w.bus.mu.Lock()
+		for _, m := range slices.Concat(w.bus.slices, w.bus.surplus)[10:] {
+			m.holder, m.readyAt = nil, time.Now()
+		}
+		w.bus.wakeLocked()
+		w.bus.mu.Unlock()
+		w.worker()
+		w.bus.await(w.bus.idleLocked)
+		<-time.After(5 * time.Minute)
+		if n := again.Load(); n > begun*events.SliceHomes {
+			t.Errorf("%d callbacks were repeated", n)
 		}
 	})
 }

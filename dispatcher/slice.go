@@ -97,11 +97,13 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.enqueueNext(ctx, s, homes.ahead, taken.Redelivered || s.Resumed); err != nil {
 		return err
 	}
-	jobs, outcomes, err := w.price(s, &homes, to, walks.Place{Trigger: &s.Trigger, Slice: s.Number, Late: s.Late || taken.Redelivered})
+	place := walks.Place{Trigger: &s.Trigger, Slice: s.Number, Late: s.Late || taken.Redelivered}
+	jobs, outcomes, err := w.price(s, &homes, to, place)
 	if err != nil {
 		return err
 	}
 	if s.Trigger.Change != nil {
+		began := time.Now()
 		to.availability, err = w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free)
 		switch {
 		case err != nil:
@@ -109,6 +111,16 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		case !to.parkUntil.IsZero():
 			w.metrics.walksParked.Inc()
 			return w.park(ctx, s, to.parkUntil)
+		case time.Since(began) >= refreshAfter: // subscriptions and clients may be gone
+			if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {
+				return err
+			}
+			if homes, err = w.readHomes(s); err != nil {
+				return err
+			}
+			if jobs, outcomes, err = w.price(s, &homes, to, place); err != nil {
+				return err
+			}
 		}
 	}
 	jobs, outcomes = w.supersede(jobs, outcomes)

@@ -237,7 +237,9 @@ func batchRetries(t *events.Trigger, jobs []job, results []result) []events.Retr
 		whole := open || len(c.failed) == c.jobs
 		part := delayPart(c.target.RetryPolicy, results[c.failed[0]].nextAttempt-1)
 		for _, together := range batch(results, c.failed, whole, part) {
-			retries = append(retries, newRetry(t, jobs, results, together))
+			for _, part := range fitting(jobs, together) {
+				retries = append(retries, newRetry(t, jobs, results, part))
+			}
 		}
 	}
 	return retries
@@ -284,6 +286,28 @@ func batch(results []result, which []int, whole bool, part time.Duration) [][]in
 		groups[g] = append(groups[g], i)
 	}
 	return groups
+}
+
+// maxRetryIntervals limits the curves of one retry, so that the retry fits into a message of
+// NATS. An interval takes 130 bytes at most: 85 for the price and 45 for the emissions.
+const maxRetryIntervals = 32_000
+
+// fitting divides a group of jobs into parts whose curves have at most maxRetryIntervals, or
+// that have a single curve.
+func fitting(jobs []job, which []int) (parts [][]int) {
+	seen, intervals, from := map[*signals.Curve]bool{}, 0, 0
+	for at, i := range which {
+		c := jobs[i].Signal.Curve
+		if c == nil || seen[c] { // a notification has no curve
+			continue
+		}
+		if intervals += c.Len(); intervals > maxRetryIntervals && at > from {
+			parts, from, intervals = append(parts, which[from:at]), at, c.Len()
+			clear(seen)
+		}
+		seen[c] = true
+	}
+	return append(parts, which[from:])
 }
 
 // newRetry makes one retry of some jobs of one endpoint.

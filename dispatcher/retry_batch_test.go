@@ -137,6 +137,49 @@ func TestBatchRetries_Groups(t *testing.T) {
 	}
 }
 
+// The retries of homes with long curves of their own fit into messages. The longest window has
+// 31 days. Homes that share a curve share a message.
+func TestBatchRetries_LongCurves(t *testing.T) {
+	e := newTarget(storage.DefaultRetryPolicy())
+	tr := events.Trigger{ID: "trg", OrganizationID: "org", Start: storage.Time{Time: noon}, End: storage.Time{Time: noon.Add(pricing.MaxWindow)}}
+	for distinct, want := range map[int]int{1: 1, events.WideSliceHomes: 26} {
+		curves := make([]*signals.Curve, distinct)
+		for i := range curves {
+			curve, err := pricing.CurveFromRuns(tr.Window(), longRuns(i, tr.Window().Len()), pricing.ExportCompensation{}, "TARIFF")
+			if err != nil {
+				t.Fatal(err)
+			}
+			curves[i] = signals.NewCurve(*curve, "plan")
+		}
+		jobs, results := make([]job, events.WideSliceHomes), make([]result, events.WideSliceHomes)
+		for i := range jobs {
+			signal := signals.Signal{HomeID: homeID(i), Curve: curves[i%distinct]}
+			jobs[i] = job{Message: webhook.NewMessage(&tr, "ep", signal, storage.FormatSignal), target: e, attempt: 1}
+			results[i] = result{dueAt: noon, nextAttempt: 2}
+		}
+		homes := 0
+		retries := batchRetries(&tr, jobs, results)
+		for i := range retries {
+			data, err := json.Marshal(&retries[i])
+			if homes += len(retries[i].Homes); err != nil || len(data) > 4<<20 {
+				t.Errorf("a retry has %d bytes: %v", len(data), err)
+			}
+		}
+		if homes != len(jobs) || len(retries) != want {
+			t.Errorf("with %d curves, %d homes are in %d retries, want %d", distinct, homes, len(retries), want)
+		}
+	}
+}
+
+// longRuns returns runs with a price of its own in each of n intervals.
+func longRuns(first, n int) (runs []pricing.Run) {
+	for i := range n {
+		price := 0.1 + float64(first+i)/7919
+		runs = append(runs, pricing.Run{N: 1, Price: price, Import: price, Confidence: 0.9})
+	}
+	return runs
+}
+
 // A retry message waits for the longest Retry-After of its homes.
 func TestBatchRetries_RetryAfter(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }

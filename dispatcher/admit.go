@@ -33,7 +33,7 @@ type availability struct {
 // admit returns the endpoints of a trigger once one of them is available. A slice for a
 // slow endpoint waits in memory, so that the endpoint stays busy. If all endpoints are
 // down or silent, admit sets parkUntil, and the caller parks the walk.
-func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (recipients, error) {
+func (w *Worker) admit(ctx context.Context, t *events.Trigger, taken events.Taken) (recipients, error) {
 	for {
 		var to recipients
 		if t.Change != nil {
@@ -53,38 +53,42 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, free func()) (rec
 		if ready() {
 			return to, nil
 		}
-		if !w.gate.AwaitCapacity(ctx, waitOfSlice(to.targets, ready, free)) {
+		if !w.gate.AwaitCapacity(ctx, waitOfSlice(to.targets, ready, taken)) {
 			return to, ctx.Err()
 		}
 	}
 }
 
-// admitCallbacks waits until a server of a slice's callbacks is available. If all servers
-// are down or silent, the caller parks the slice. So callbacks that wait cost one message
-// for each slice.
-func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, jobs []job, free func()) (availability, error) {
-	var targets []*target.Target // one for each server
+// servers returns one target of each server of callbacks.
+func servers(jobs []job) (targets []*target.Target) {
 	seen := map[*gate.Endpoint]bool{}
 	for i := range jobs {
 		if e := jobs[i].target; !seen[e.Gate] {
 			targets, seen[e.Gate] = append(targets, e), true
 		}
 	}
+	return targets
+}
+
+// admitCallbacks waits until a server of a slice's callbacks is available. If all servers
+// are down or silent, the caller parks the slice. So callbacks that wait cost one message
+// for each slice.
+func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, targets []*target.Target, taken events.Taken) (availability, error) {
 	var to availability
 	ready := func() bool {
 		to = w.availability(t, targets, w.Now())
 		return to.parkUntil.IsZero()
 	}
 	for !ready() {
-		if !w.gate.AwaitCapacity(ctx, waitOfSlice(targets, ready, free)) {
+		if !w.gate.AwaitCapacity(ctx, waitOfSlice(targets, ready, taken)) {
 			return to, ctx.Err()
 		}
 	}
 	return to, nil
 }
 
-func waitOfSlice(targets []*target.Target, ready func() bool, free func()) gate.Wait {
-	wait := gate.Wait{Ready: ready, Free: free, Patience: gate.ParkAfter, Weight: 1}
+func waitOfSlice(targets []*target.Target, ready func() bool, taken events.Taken) gate.Wait {
+	wait := gate.Wait{Ready: ready, Free: taken.Free, Patience: gate.ParkAfter, Size: taken.Size}
 	for _, t := range targets {
 		wait.Endpoints = append(wait.Endpoints, t.Gate)
 	}

@@ -463,7 +463,8 @@ func consume[T any](ctx, taking context.Context, c *busConn, slots int, name str
 				return
 			}
 			free := sync.OnceFunc(func() { freed.Store(true); wg.Go(slot) })
-			err := handle(ctx, m.value, events.Taken{Redelivered: m.deliveries > 1, Free: free})
+			text, _ := stored(c.bus, m.value)
+			err := handle(ctx, m.value, events.Taken{Redelivered: m.deliveries > 1, Size: len(text), Free: free})
 			if c.at("before ack " + name) {
 				finish(c, queue, m, err)
 			}

@@ -32,7 +32,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 		return w.unpark(ctx, *r.Walk)
 	}
 	t := &r.Trigger
-	to, gone, refused, err := w.awaitRecipient(ctx, r, taken.Free)
+	to, gone, refused, err := w.awaitRecipient(ctx, r, taken)
 	if err != nil {
 		return err
 	}
@@ -68,25 +68,21 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	return w.record(ctx, t, jobs, results, receipt)
 }
 
-// waitWeight is the memory of a waiting retry, as a number of slices that wait. A retry has its
-// homes and their curves.
-const waitWeight = 8
-
 // awaitRecipient waits in memory while the endpoint of a retry has no capacity, as admit does
 // for slices, but not beyond the retry's deadline. The endpoint may respond as slowly as its
 // timeout allows: a postponed retry returns less and less often, and the endpoint would be
 // idle meanwhile. It returns the results of recipient. refused reports whether the retry may
 // not wait. Otherwise the endpoint's capacity is not looked at again: with a slice that
 // turned slow meanwhile, the retry would be postponed although it has waited.
-func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, free func()) (to *target.Target, gone string, refused bool, err error) {
+func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, taken events.Taken) (to *target.Target, gone string, refused bool, err error) {
 	for {
 		if to, gone, err = w.recipient(r); err != nil || gone != "" || refused || !to.Gate.Full() {
 			return to, gone, refused, err
 		}
 		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
 		refused = !w.gate.AwaitCapacity(waiting, gate.Wait{
-			Endpoints: []*gate.Endpoint{to.Gate}, Free: free,
-			Patience: gate.ParkAfter + time.Duration(to.TimeoutSeconds*float64(time.Second)), Weight: waitWeight,
+			Endpoints: []*gate.Endpoint{to.Gate}, Free: taken.Free, Size: taken.Size,
+			Patience: gate.ParkAfter + time.Duration(to.TimeoutSeconds*float64(time.Second)),
 		})
 		cancel()
 		switch {

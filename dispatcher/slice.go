@@ -78,7 +78,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.awaitState(ctx, s.Trigger.Revision); err != nil {
 		return err
 	}
-	to, err := w.admit(ctx, &s.Trigger, taken.Free)
+	to, err := w.admit(ctx, &s.Trigger, taken)
 	if err != nil {
 		return err
 	}
@@ -103,19 +103,20 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return err
 	}
 	if s.Trigger.Change != nil {
-		began := time.Now()
-		to.availability, err = w.admitCallbacks(ctx, &s.Trigger, jobs, taken.Free)
-		switch {
-		case err != nil:
-			return err
-		case !to.parkUntil.IsZero():
-			w.metrics.walksParked.Inc()
-			return w.park(ctx, s, to.parkUntil)
-		case time.Since(began) >= refreshAfter: // subscriptions and clients may be gone
+		targets := servers(jobs)
+		if to.availability = w.availability(&s.Trigger, targets, w.Now()); !to.parkUntil.IsZero() {
+			jobs, homes = nil, sliceOfHomes{} // a slice that waits takes little memory
+			if to.availability, err = w.admitCallbacks(ctx, &s.Trigger, targets, taken); err != nil {
+				return err
+			}
 			if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {
 				return err
 			}
-			if homes, err = w.readHomes(s); err != nil {
+			if !to.parkUntil.IsZero() {
+				w.metrics.walksParked.Inc()
+				return w.park(ctx, s, to.parkUntil)
+			}
+			if homes, err = w.readHomes(s); err != nil { // subscriptions and clients may be gone
 				return err
 			}
 			if jobs, outcomes, err = w.price(s, &homes, to, place); err != nil {

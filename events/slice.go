@@ -118,6 +118,8 @@ func (r *Retry) Check() error {
 type Taken struct {
 	// Redelivered reports whether another worker may have taken the message before.
 	Redelivered bool
+	// Size is the size of the message, in bytes.
+	Size int
 	// At is when the worker took the message.
 	At time.Time
 	// Free lets the queue hand out another message before this message is done.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gridhook/gridhook/dispatcher/policy"
 )
 
@@ -38,8 +36,8 @@ type Gate struct {
 	unproven *Turns
 	// slow limits the slow slices.
 	slow *Turns
-	// waiting counts the slices that wait for capacity.
-	waiting *semaphore.Weighted
+	// waiting limits the memory of what waits for capacity, in units of waitUnit.
+	waiting *Turns
 	// closing is closed when the worker takes no more messages.
 	closing chan struct{}
 }
@@ -49,7 +47,7 @@ func New(o Options) *Gate {
 	unproven := max(1, o.Concurrency/2)
 	return &Gate{
 		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: NewTurns(unproven, max(1, unproven/2)),
-		slow: NewTurns(maxSlow, maxSlow/2), waiting: semaphore.NewWeighted(maxWaitingAll),
+		slow: NewTurns(maxSlow, maxSlow/2), waiting: NewTurns(maxWaitingAll, maxWaitingAll/2),
 	}
 }
 

@@ -240,7 +240,7 @@ func TestLeave_RetryAfterDuringAProbe(t *testing.T) {
 }
 
 func waitFor(e *Endpoint, free func()) Wait {
-	return Wait{Endpoints: []*Endpoint{e}, Free: free, Patience: ParkAfter, Weight: 1}
+	return Wait{Endpoints: []*Endpoint{e}, Free: free, Patience: ParkAfter}
 }
 
 // A slice keeps waiting for an endpoint that responds slowly. A slice for a silent
@@ -293,7 +293,7 @@ func TestAwaitCapacity_Down(t *testing.T) {
 		}
 		began := time.Now()
 		for _, endpoints := range [][]*Endpoint{{e}, {e, other}} {
-			if g.AwaitCapacity(t.Context(), Wait{Endpoints: endpoints, Ready: func() bool { return false }, Free: func() {}, Patience: ParkAfter, Weight: 1}) || time.Since(began) > 0 {
+			if g.AwaitCapacity(t.Context(), Wait{Endpoints: endpoints, Ready: func() bool { return false }, Free: func() {}, Patience: ParkAfter}) || time.Since(began) > 0 {
 				t.Errorf("a slice waits for %d endpoints that are down", len(endpoints))
 			}
 		}
@@ -320,6 +320,60 @@ func TestAwaitCapacity_RateLimit(t *testing.T) {
 		}
 		if len(waiting) != 0 {
 			t.Error("a request entered before the rate limit admitted it")
+		}
+	})
+}
+
+// What waits for the endpoints of one organization leaves memory for other organizations, and
+// for a retry beside the slices that wait for the same endpoint.
+func TestAwaitCapacity_Memory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 8)
+		full := func(org string) *Endpoint {
+			e := g.NewEndpoint(org)
+			for range e.slow.most {
+				e.slow.enter()
+			}
+			return e
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		waits := func(e *Endpoint, size int) bool {
+			began, w := time.Now(), waitFor(e, func() {})
+			w.Size, w.Patience = size, time.Minute
+			g.AwaitCapacity(ctx, w)
+			return time.Since(began) > 0
+		}
+		waiting := func(e *Endpoint) int {
+			synctest.Wait()
+			e.slow.mu.Lock()
+			defer e.slow.mu.Unlock()
+			return len(e.slow.waiting)
+		}
+		const retry = 8*waitUnit - 1
+		for range 8 {
+			e := full("greedy")
+			for range maxWaiting / 8 {
+				go waits(e, retry)
+			}
+			waiting(e)
+		}
+		if waits(full("greedy"), 0) {
+			t.Error("an organization has the memory of all slices that wait")
+		}
+		other := full("other")
+		for range 64 {
+			go waits(other, 0)
+		}
+		if n := waiting(other); n != 64 {
+			t.Fatalf("%d slices of another organization wait", n)
+		}
+		go waits(other, 100*retry)
+		if waiting(other) != 64 {
+			t.Error("a retry waits that is larger than the endpoint's memory")
+		}
+		if !waits(other, retry) {
+			t.Error("a retry does not wait beside 64 slices")
 		}
 	})
 }

@@ -24,9 +24,12 @@ const (
 	// maxSlow limits the slow slices of a worker, and so its memory. An organization has at
 	// most half of them.
 	maxSlow = 512
-	// maxWaiting limits the slices that wait for one endpoint: the walks of a hundred
-	// triggers. maxWaitingAll limits the waiting slices of the worker. A waiting slice
-	// has not been read yet, so it takes little memory.
+	// waitUnit is the unit of the memory of waiting slices and retries, in bytes. A waiting
+	// slice has not been read yet, so it takes one unit. A retry has its homes and curves.
+	waitUnit = 2 << 10
+	// maxWaiting limits the units that wait for one endpoint: the walks of a hundred
+	// triggers. maxWaitingAll limits the units of the worker. An organization has at most
+	// half of them.
 	maxWaiting    = 512
 	maxWaitingAll = 4096
 	// ParkAfter is how long an endpoint may be silent before its waiting slices are
@@ -40,7 +43,8 @@ type slowSlices struct {
 
 	mu      sync.Mutex
 	slow    int
-	waiting []chan struct{} // each closed when there may be capacity
+	waiting []waiter
+	units   int // of all waiting
 	// coming are the slices that were granted capacity and are not slow yet. Each is dropped
 	// after the time in which a slice turns slow.
 	coming []*time.Timer
@@ -48,6 +52,12 @@ type slowSlices struct {
 	// two ends.
 	left  time.Time
 	every time.Duration
+}
+
+// waiter is a slice or retry that waits. granted is closed when there may be capacity.
+type waiter struct {
+	units   int
+	granted chan struct{}
 }
 
 func (c *slowSlices) full() bool {
@@ -89,10 +99,15 @@ func (c *slowSlices) leave() {
 
 func (c *slowSlices) wakeLocked() {
 	for range min(c.most-c.slow-len(c.coming), len(c.waiting)) {
-		close(c.waiting[0])
-		c.waiting = c.waiting[1:]
+		close(c.waiting[0].granted)
+		c.removeLocked(0)
 		c.grantLocked()
 	}
+}
+
+func (c *slowSlices) removeLocked(at int) {
+	c.units -= c.waiting[at].units
+	c.waiting = slices.Delete(c.waiting, at, at+1)
 }
 
 // grantLocked counts a slice among those that are coming. Otherwise slices that end together
@@ -123,20 +138,20 @@ func (c *slowSlices) hold() time.Duration {
 }
 
 // await waits for capacity until a timeout, or until closing is closed. It returns false
-// without capacity, and if as many slices as allowed wait.
-func (c *slowSlices) await(ctx context.Context, timeout time.Duration, most int, closing <-chan struct{}) bool {
+// without capacity, and if as many units as allowed wait.
+func (c *slowSlices) await(ctx context.Context, timeout time.Duration, units int, closing <-chan struct{}) bool {
 	c.mu.Lock()
 	if c.slow+len(c.coming) < c.most {
 		c.grantLocked()
 		c.mu.Unlock()
 		return true
 	}
-	if len(c.waiting) >= most {
+	if c.units+units > maxWaiting {
 		c.mu.Unlock()
 		return false
 	}
 	granted := make(chan struct{})
-	c.waiting = append(c.waiting, granted)
+	c.waiting, c.units = append(c.waiting, waiter{units, granted}), c.units+units
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -148,11 +163,11 @@ func (c *slowSlices) await(ctx context.Context, timeout time.Duration, most int,
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := slices.Index(c.waiting, granted)
+	at := slices.IndexFunc(c.waiting, func(w waiter) bool { return w.granted == granted })
 	if at < 0 { // capacity became free at that very moment
 		return true
 	}
-	c.waiting = slices.Delete(c.waiting, at, at+1)
+	c.removeLocked(at)
 	return false
 }
 
@@ -168,8 +183,8 @@ type Wait struct {
 	Free func()
 	// Patience is how long the endpoint may be silent.
 	Patience time.Duration
-	// Weight is the memory that it takes, as a number of waiting slices.
-	Weight int
+	// Size is the size of its message, in bytes.
+	Size int
 }
 
 // AwaitCapacity waits until an endpoint has capacity for another slice; see awaited. It
@@ -178,17 +193,20 @@ type Wait struct {
 // must then park the slice. The slice holds its slot for a while and then frees it. A
 // waiting slice has not begun, so a crash does not repeat any part of it.
 func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
-	e := g.awaited(&w)
-	if e == nil || !g.waiting.TryAcquire(int64(w.Weight)) {
+	e, units := g.awaited(&w), 1+w.Size/waitUnit
+	if e == nil {
 		return false
 	}
-	defer g.waiting.Release(int64(w.Weight))
+	done := g.waiting.Try(e.org, units)
+	if done == nil {
+		return false
+	}
+	defer done()
 	if hold := e.slow.hold(); hold > 0 {
 		defer time.AfterFunc(hold, w.Free).Stop()
 	} else {
 		w.Free()
 	}
-	most := maxWaiting / w.Weight
 	for ; e != nil && ctx.Err() == nil && !g.Closed() && !g.slow.Full(e.org); e = g.awaited(&w) {
 		left := w.Patience - e.silence()
 		if left <= 0 {
@@ -197,10 +215,10 @@ func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
 		if len(w.Endpoints) > 1 {
 			left = min(left, slowAfter) // another may be faster by then
 		}
-		if e.slow.await(ctx, left, most, g.closing) {
+		if e.slow.await(ctx, left, units, g.closing) {
 			return true
 		}
-		if e.slow.overfull(most) {
+		if e.slow.overfull(units) {
 			return false
 		}
 	}
@@ -233,9 +251,9 @@ func (g *Gate) awaited(w *Wait) *Endpoint {
 // the rate limit.
 func (e *Endpoint) Pace() time.Duration { return time.Duration(e.pace.Load()) }
 
-// overfull reports whether as many slices as allowed wait.
-func (c *slowSlices) overfull(most int) bool {
+// overfull reports whether no more units may wait.
+func (c *slowSlices) overfull(units int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.waiting) >= most
+	return c.units+units > maxWaiting
 }

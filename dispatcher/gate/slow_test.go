@@ -12,20 +12,20 @@ import (
 func TestSlowSlices_Await(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowSlices{most: 2}
-		if c.enter(); c.full() || !c.await(t.Context(), time.Second, maxWaiting, nil) {
+		if c.enter(); c.full() || !c.await(t.Context(), time.Second, 1, nil) {
 			t.Error("capacity before any slice ended")
 		}
 		c.enter()
 		got := make(chan int, maxWaiting)
 		for i := range maxWaiting {
 			go func() {
-				if c.await(t.Context(), time.Minute, maxWaiting, nil) {
+				if c.await(t.Context(), time.Minute, 1, nil) {
 					got <- i
 				}
 			}()
 			synctest.Wait()
 		}
-		if !c.full() || c.await(t.Context(), time.Minute, maxWaiting, nil) {
+		if !c.full() || c.await(t.Context(), time.Minute, 1, nil) {
 			t.Error("more slices wait than maxWaiting")
 		}
 		for want := range 2 {
@@ -43,7 +43,7 @@ func TestSlowSlices_Await(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if c.await(ctx, time.Minute, maxWaiting, nil) || len(c.waiting) != 0 {
+		if c.await(ctx, time.Minute, 1, nil) || len(c.waiting) != 0 {
 			t.Error("canceled slice still waits")
 		}
 	})
@@ -81,7 +81,7 @@ func TestSlowSlices_WakeAll(t *testing.T) {
 		var woken atomic.Int64
 		for range 4 {
 			go func() {
-				if c.await(t.Context(), time.Minute, maxWaiting, nil) {
+				if c.await(t.Context(), time.Minute, 1, nil) {
 					woken.Add(1)
 				}
 			}()

@@ -7,7 +7,7 @@ import (
 )
 
 // Turns gives a number of slots to organizations in turn: a worker's slots for slices,
-// the requests to unproven endpoints, or the slow slices. One organization has at most some of the slots, so that
+// the requests to unproven endpoints, the slow slices, or the memory of slices that wait. One organization has at most some of the slots, so that
 // others find free slots. A slice for many endpoints takes several slots, because it has more
 // requests in flight.
 type Turns struct {
@@ -50,16 +50,16 @@ func (t *Turns) Take(ctx context.Context, org string, slots int) (done func(), e
 	return nil, ctx.Err()
 }
 
-// Try takes one slot without waiting. It returns nil if there is none for the organization.
-func (t *Turns) Try(org string) (done func()) {
+// Try takes slots without waiting. It returns nil if there are not as many for the organization.
+func (t *Turns) Try(org string, slots int) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.free <= 0 || t.held[org] >= t.most {
+	if t.free < slots || t.held[org]+slots > t.most {
 		return nil
 	}
-	t.free--
-	t.held[org]++
-	return sync.OnceFunc(func() { t.release(org, 1) })
+	t.free -= slots
+	t.held[org] += slots
+	return sync.OnceFunc(func() { t.release(org, slots) })
 }
 
 // Full reports whether an organization has as many slots as it may have.

@@ -92,7 +92,7 @@ func (w *Watch) look() {
 			continue
 		}
 		if w.done == nil {
-			if w.done = w.gate.slow.Try(p.endpoint.org); w.done == nil {
+			if w.done = w.gate.slow.Try(p.endpoint.org, 1); w.done == nil {
 				return
 			}
 			w.free()

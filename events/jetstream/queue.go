@@ -127,7 +127,7 @@ func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, d
 
 	stop := keepAlive(m)
 	if err = s.c.gate.wait(ctx, taking); err == nil {
-		taken := events.Taken{Redelivered: s.redelivered(ctx, m), Free: free}
+		taken := events.Taken{Redelivered: s.redelivered(ctx, m), Size: len(m.Data()), Free: free}
 		err = events.Recovered(func() error { return handle(ctx, v, taken) })
 	}
 	stop()

@@ -19,22 +19,23 @@ import (
 )
 
 // subscriptions stores n OpenADR subscriptions of the organization org to events, with
-// callbacks to one server. A * in the server's name stands for the number of the
+// callbacks to one server, and returns the client of the subscriptions. A * in the server's name stands for the number of the
 // subscription.
-func (w *world) subscriptions(n int, server string) {
+func (w *world) subscriptions(n int, server string) (key string) {
 	w.t.Helper()
-	key, _ := storage.NewKey("org", time.Now())
-	key.Scopes = []storage.Scope{storage.ScopeBusiness}
-	list := []storage.Entity{&key}
+	client, _ := storage.NewKey("org", time.Now())
+	client.Scopes = []storage.Scope{storage.ScopeBusiness}
+	list := []storage.Entity{&client}
 	for i := range n {
 		list = append(list, &storage.OpenADRObject{
-			ID: fmt.Sprintf("sub_%04d", i), Type: storage.OpenADRSubscription, ClientID: key.ID, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"},
+			ID: fmt.Sprintf("sub_%04d", i), Type: storage.OpenADRSubscription, ClientID: client.ID, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"},
 			Callbacks: []storage.Callback{{
 				URL: fmt.Sprintf("http://%s/%d", strings.ReplaceAll(server, "*", strconv.Itoa(i)), i), Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{events.OperationUpdate},
 			}},
 		})
 	}
 	storagetest.Put(w.t, w.store, list...)
+	return client.ID
 }
 
 // eventChanged accepts a trigger with a change of an OpenADR event.
@@ -198,5 +199,32 @@ func TestNotify_ManyHangingServers(t *testing.T) {
 			t.Errorf("%d homes of a neighbor took %s", homes, took)
 		}
 		n.conn.kill()
+	})
+}
+
+// A client with a revoked key receives no notifications, and no retries of them either.
+func TestNotify_RevokedDuringRetry(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		key := w.subscriptions(3, "callbacks.example")
+		var arrived atomic.Int64
+		w.partner.server.Handler = http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+			arrived.Add(1)
+			out.WriteHeader(http.StatusInternalServerError)
+		})
+		w.worker()
+		w.eventChanged("trg_change")
+		<-time.After(500 * time.Millisecond)
+		_, err := storage.Update(t.Context(), w.store, storage.KindKey.Ref("org", key), func(k *storage.Key) error {
+			k.Revoke(time.Now())
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived.Store(0)
+		w.bus.await(w.bus.idleLocked)
+		if n := arrived.Load(); n > 0 {
+			t.Errorf("%d callbacks arrived after the key was revoked", n)
+		}
 	})
 }

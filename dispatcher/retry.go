@@ -134,10 +134,31 @@ func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err
 			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", r.EndpointID), nil
 		case err == nil && !to.Enabled:
 			gone = reasonPaused
+		case err == nil && r.Trigger.Change != nil:
+			gone, err = w.revoked(v, r)
 		}
 		return err
 	})
 	return to, gone, err
+}
+
+// revoked returns the reason if the client of a callback receives no more notifications.
+func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err error) {
+	org := r.Trigger.OrganizationID
+	record, err := storage.FindEndpoint(v, org, r.EndpointID)
+	if err != nil {
+		return "", err
+	}
+	subscription, err := storage.Decode[storage.OpenADRObject](record)
+	if err != nil {
+		return "", err
+	}
+	clients := subscribers{view: v, org: org, now: w.Now(), known: map[string]*events.Subscriber{}}
+	client, err := clients.of(subscription.ClientID)
+	if client == nil && err == nil {
+		gone = "the key of the subscription's client was revoked or has expired"
+	}
+	return gone, err
 }
 
 // postpone schedules an unchanged retry for a later time.

@@ -324,6 +324,45 @@ func TestAwaitCapacity_RateLimit(t *testing.T) {
 	})
 }
 
+// A slice keeps its place however long it waits.
+func TestAwaitCapacity_InOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 8)
+		e := g.NewEndpoint("org")
+		hangs := enter(t, e)
+		defer hangs.Leave(Report{})
+		for range e.slow.most {
+			e.slow.enter()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			for ctx.Err() == nil { // the endpoint responds every second
+				e.mu.Lock()
+				e.respondedAt = time.Now()
+				e.mu.Unlock()
+				<-time.After(time.Second)
+			}
+		})
+		got := make(chan int, 2)
+		for i, at := range []time.Duration{100 * time.Millisecond, 1500 * time.Millisecond} {
+			running.Go(func() {
+				<-time.After(at)
+				if g.AwaitCapacity(ctx, waitFor(e, func() {})) {
+					got <- i
+				}
+			})
+		}
+		<-time.After(2500 * time.Millisecond)
+		e.slow.leave()
+		if i := <-got; i != 0 {
+			t.Error("capacity went to the slice that arrived last")
+		}
+		cancel()
+		running.Wait()
+	})
+}
+
 // What waits for the endpoints of one organization leaves memory for other organizations, and
 // for a retry beside the slices that wait for the same endpoint.
 func TestAwaitCapacity_Memory(t *testing.T) {

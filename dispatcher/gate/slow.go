@@ -137,38 +137,29 @@ func (c *slowSlices) hold() time.Duration {
 	return 0
 }
 
-// await waits for capacity until a timeout, or until closing is closed. It returns false
-// without capacity, and if as many units as allowed wait.
-func (c *slowSlices) await(ctx context.Context, timeout time.Duration, units int, closing <-chan struct{}) bool {
+// join waits for capacity in order of arrival. granted is closed when there may be capacity.
+// ok is false if as many units as allowed wait.
+func (c *slowSlices) join(units int) (granted chan struct{}, ok bool) {
 	c.mu.Lock()
-	if c.slow+len(c.coming) < c.most {
-		c.grantLocked()
-		c.mu.Unlock()
-		return true
+	defer c.mu.Unlock()
+	if c.units+units > maxWaiting && c.slow+len(c.coming) >= c.most {
+		return nil, false
 	}
-	if c.units+units > maxWaiting {
-		c.mu.Unlock()
-		return false
-	}
-	granted := make(chan struct{})
+	granted = make(chan struct{})
 	c.waiting, c.units = append(c.waiting, waiter{units, granted}), c.units+units
-	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	select {
-	case <-granted:
-		return true
-	case <-closing:
-	case <-ctx.Done():
-	}
+	c.wakeLocked()
+	return granted, true
+}
+
+// withdraw ends a wait. It returns false if capacity was granted before.
+func (c *slowSlices) withdraw(granted chan struct{}) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := slices.IndexFunc(c.waiting, func(w waiter) bool { return w.granted == granted })
-	if at < 0 { // capacity became free at that very moment
-		return true
+	if at >= 0 {
+		c.removeLocked(at)
 	}
-	c.removeLocked(at)
-	return false
+	return at >= 0
 }
 
 // Full reports whether the endpoint or its organization has reached its limit of slow slices.
@@ -207,22 +198,35 @@ func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
 	} else {
 		w.Free()
 	}
+	var at *Endpoint // that the slice waits for
+	var granted chan struct{}
 	for ; e != nil && ctx.Err() == nil && !g.Closed() && !g.slow.Full(e.org); e = g.awaited(&w) {
 		left := w.Patience - e.silence()
 		if left <= 0 {
-			return false
+			break
 		}
 		if len(w.Endpoints) > 1 {
 			left = min(left, slowAfter) // another may be faster by then
 		}
-		if e.slow.await(ctx, left, units, g.closing) {
-			return true
+		if e != at {
+			if at != nil && !at.slow.withdraw(granted) {
+				return true
+			}
+			var ok bool
+			if granted, ok = e.slow.join(units); !ok {
+				return false
+			}
+			at = e
 		}
-		if e.slow.overfull(units) {
-			return false
+		select {
+		case <-granted:
+			return true
+		case <-g.closing:
+		case <-ctx.Done():
+		case <-time.After(left):
 		}
 	}
-	return false
+	return at != nil && !at.slow.withdraw(granted)
 }
 
 // awaited returns the endpoint to wait for, nil if all are down. It is the fastest. If that has
@@ -250,10 +254,3 @@ func (g *Gate) awaited(w *Wait) *Endpoint {
 // Pace returns the time per delivery of the last slice at the endpoint. It includes waits for
 // the rate limit.
 func (e *Endpoint) Pace() time.Duration { return time.Duration(e.pace.Load()) }
-
-// overfull reports whether no more units may wait.
-func (c *slowSlices) overfull(units int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.units+units > maxWaiting
-}

@@ -8,24 +8,39 @@ import (
 	"time"
 )
 
+// await waits for capacity until a timeout.
+func await(ctx context.Context, c *slowSlices, timeout time.Duration) bool {
+	granted, ok := c.join(1)
+	if !ok {
+		return false
+	}
+	select {
+	case <-granted:
+		return true
+	case <-ctx.Done():
+	case <-time.After(timeout):
+	}
+	return !c.withdraw(granted)
+}
+
 // Waiting slices get capacity in order of arrival.
 func TestSlowSlices_Await(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowSlices{most: 2}
-		if c.enter(); c.full() || !c.await(t.Context(), time.Second, 1, nil) {
+		if c.enter(); c.full() || !await(t.Context(), c, time.Second) {
 			t.Error("capacity before any slice ended")
 		}
 		c.enter()
 		got := make(chan int, maxWaiting)
 		for i := range maxWaiting {
 			go func() {
-				if c.await(t.Context(), time.Minute, 1, nil) {
+				if await(t.Context(), c, time.Minute) {
 					got <- i
 				}
 			}()
 			synctest.Wait()
 		}
-		if !c.full() || c.await(t.Context(), time.Minute, 1, nil) {
+		if !c.full() || await(t.Context(), c, time.Minute) {
 			t.Error("more slices wait than maxWaiting")
 		}
 		for want := range 2 {
@@ -43,7 +58,7 @@ func TestSlowSlices_Await(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if c.await(ctx, time.Minute, 1, nil) || len(c.waiting) != 0 {
+		if await(ctx, c, time.Minute) || len(c.waiting) != 0 {
 			t.Error("canceled slice still waits")
 		}
 	})
@@ -81,7 +96,7 @@ func TestSlowSlices_WakeAll(t *testing.T) {
 		var woken atomic.Int64
 		for range 4 {
 			go func() {
-				if c.await(t.Context(), time.Minute, 1, nil) {
+				if await(t.Context(), c, time.Minute) {
 					woken.Add(1)
 				}
 			}()

@@ -13,22 +13,21 @@ type Progress struct {
 	began      time.Time
 	deliveries int64
 	left       atomic.Int64 // remaining deliveries
-	doneAt     atomic.Int64 // time of the last completed delivery, in ns since 1970
+	doneAt     atomic.Int64 // time of the last completed delivery, in ns since began
 }
 
 // Progress starts a slice's deliveries to the endpoint.
 func (e *Endpoint) Progress(deliveries int) *Progress {
 	p := &Progress{endpoint: e, began: time.Now(), deliveries: int64(deliveries)}
 	p.left.Store(p.deliveries)
-	p.doneAt.Store(p.began.UnixNano())
 	return p
 }
 
 // Done records completed deliveries.
 func (p *Progress) Done(deliveries int) {
-	left, now := p.left.Add(-int64(deliveries)), time.Now()
-	p.doneAt.Store(now.UnixNano())
-	p.endpoint.pace.Store(int64(now.Sub(p.began)) / (p.deliveries - left))
+	left, took := p.left.Add(-int64(deliveries)), int64(time.Since(p.began))
+	p.doneAt.Store(took)
+	p.endpoint.pace.Store(took / (p.deliveries - left))
 }
 
 // Postponed records deliveries that are left to a retry.
@@ -40,7 +39,7 @@ func (p *Progress) slow(now time.Time) bool {
 	if p.endpoint.trusted() {
 		patience = slowAfter
 	}
-	return p.left.Load() > 0 && now.Sub(time.Unix(0, p.doneAt.Load())) >= patience
+	return p.left.Load() > 0 && now.Sub(p.began)-time.Duration(p.doneAt.Load()) >= patience
 }
 
 // measure raises the endpoint's pace if the next delivery is late.

@@ -163,6 +163,29 @@ func TestProgress_RetryOfCrashedWalk(t *testing.T) {
 	}
 }
 
+// After a crash, two retries may have the same home. A delivered one counts, whatever the
+// order of their receipts, unless the slice itself delivered the home.
+func TestProgress_FailedAndDelivered(t *testing.T) {
+	tr := trigger("org", "trg_1", 0, 2)
+	walked := slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeRetrying, 1))
+	failed := retry(tr, "r1.ep.b.1", delivery("a", events.OutcomeFailed, 2), delivery("b", events.OutcomeFailed, 2))
+	delivered := retry(tr, "r1.ep.b.2", delivery("a", events.OutcomeDelivered, 2), delivery("b", events.OutcomeDelivered, 2))
+	for _, order := range [][]events.Receipt{
+		{walked, failed, delivered}, {walked, delivered, failed}, {failed, delivered, walked}, {failed, walked, delivered}, {delivered, failed, walked},
+	} {
+		l := newLedger(t)
+		accept(t, l, tr)
+		fold(t, l, order...)
+		if p := progress(t, l, tr); !reflect.DeepEqual(p.Outcomes, map[events.Outcome]int{events.OutcomeDelivered: 2}) {
+			t.Errorf("after %s, %s, %s the outcomes are %v", order[0].Key, order[1].Key, order[2].Key, p.Outcomes)
+		}
+		page, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Outcomes: []events.Outcome{events.OutcomeDelivered}, Limit: 9})
+		if err != nil || len(page) != 2 {
+			t.Errorf("%d deliveries are listed as delivered (%v), want 2", len(page), err)
+		}
+	}
+}
+
 func TestDeliveries_CurrentAttempt(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", 0, 1)

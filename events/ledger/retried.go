@@ -23,7 +23,8 @@ type retried struct {
 // attempt. It counts the outcome of a waiting delivery. A final outcome counts whatever
 // its attempt's number, because after a crash two runs may have counted separately. The
 // first receipt after a manual retry reopens the delivery. That receipt may be the record
-// of the manual retry or of a quicker attempt.
+// of the manual retry or of a quicker attempt. DELIVERED replaces an outcome of the other run
+// that gave up.
 func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map[events.Outcome]int) error {
 	place := key(r.TriggerID, d.HomeID, d.EndpointID)
 	if err := putAttempt(tx, place, d); err != nil {
@@ -31,6 +32,7 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 	}
 	have, ok, err := retriedTable.Get(tx, place)
 	again := r.Again()
+	late := ok && have.Outcome.GivenUp() && d.Outcome == events.OutcomeDelivered
 	switch {
 	case err != nil:
 		return err
@@ -38,10 +40,14 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 		if opened, err := reopen(tx, r.TriggerID, d, counts); !opened || err != nil {
 			return err
 		}
+	case late:
+		if err := recount(tx, r.TriggerID, &have, d, counts); err != nil {
+			return err
+		}
 	case again < have.Again, ok && (have.Outcome.Final() || have.Attempt > d.Attempt && !d.Outcome.Final()):
 		return nil
 	}
-	now := retried{Delivery: *d, Again: again}
+	now := retried{Delivery: *d, Again: max(again, have.Again)}
 	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&running != 0 {
 		now.InputsReceipt = r.Key
 	}
@@ -54,6 +60,17 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 	counts[events.OutcomeRetrying]--
 	counts[d.Outcome]++
 	return waitingSet.Put(tx, place, false)
+}
+
+// recount counts a delivery that was given up as delivered. A delivery counts by its retries
+// if its slice left it to one, or if a manual retry reopened it.
+func recount(tx *bbolt.Tx, triggerID string, have *retried, d *events.Delivery, counts map[events.Outcome]int) error {
+	first, found, err := inSlice(tx, triggerID, d.HomeID, d.EndpointID)
+	if found && (first.Outcome == events.OutcomeRetrying || have.Again > 0) {
+		counts[have.Outcome]--
+		counts[d.Outcome]++
+	}
+	return err
 }
 
 // reopen reopens a delivery for a manual retry, if the delivery was given up.

@@ -79,12 +79,12 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		h.Place = place.Climate()
 	}
 	usage, _, err := storage.Read[storage.Usage](v, storage.KindUsage.Ref(c.Org, c.ID))
-	if rest.IgnoreNotFound(err) != nil {
+	if storage.IgnoreNotFound(err) != nil {
 		return h, err
 	}
 	h.Usage, h.AnnualKWh = usage.Pricing(), usage.AnnualKWh()
 	measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.KindMeasuredLoad.Ref(c.Org, c.ID))
-	if rest.IgnoreNotFound(err) != nil {
+	if storage.IgnoreNotFound(err) != nil {
 		return h, err
 	}
 	_, h.Metered = measured.Typical()

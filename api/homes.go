@@ -101,14 +101,14 @@ func (s *server) homeDetails(org, id string) (shown wire.HomeDetails, err error)
 		}
 		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.KindMeasuredLoad.Ref(org, id))
 		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}
-		if err := rest.IgnoreNotFound(err); err != nil {
+		if err := storage.IgnoreNotFound(err); err != nil {
 			return err
 		}
 		solar, _, err := storage.Read[storage.Solar](v, storage.KindSolar.Ref(org, id))
 		if err == nil {
 			shown.Solar = &wire.HomeSolar{SizeKw: solar.SizeKw, NonNetMetered: solar.NonNetMetered, SolarSettings: solar.SolarSettings}
 		}
-		return rest.IgnoreNotFound(err)
+		return storage.IgnoreNotFound(err)
 	})
 	return shown, err
 }

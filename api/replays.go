@@ -113,7 +113,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 func (s *server) replaying(org, endpointID, id string) (earlier bool, err error) {
 	err = s.Store.View(func(v storage.View) error {
 		own, err := v.Get(storage.KindReplay.Ref(org, id))
-		if rest.IgnoreNotFound(err) != nil {
+		if storage.IgnoreNotFound(err) != nil {
 			return err
 		}
 		for record, err := range storage.Live(v, storage.KindReplay, org, "") {

@@ -152,7 +152,7 @@ func (s *Store) forgetChild(ctx context.Context, org string) error {
 			o.ChildOrganizationIDs = slices.DeleteFunc(o.ChildOrganizationIDs, func(child string) bool { return child == org })
 			return nil
 		})
-		err = ignoreNotFound(err) // the parent was deleted meanwhile
+		err = IgnoreNotFound(err) // the parent was deleted meanwhile
 	}
 	return err
 }

@@ -68,8 +68,8 @@ type InvalidError = pricing.InvalidError
 // Problems collects wrong fields.
 type Problems = pricing.Problems
 
-// ignoreNotFound returns an error unless it is ErrNotFound.
-func ignoreNotFound(err error) error {
+// IgnoreNotFound returns nil for ErrNotFound and every other error unchanged.
+func IgnoreNotFound(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}

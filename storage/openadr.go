@@ -283,7 +283,7 @@ func Granted(v View, org, clientID string) (map[string]bool, error) {
 	granted := map[string]bool{}
 	ven, _, err := Read[OpenADRObject](v, OpenADRRef(OpenADRVEN, org, VENID(clientID)))
 	if err != nil || ven.Removed {
-		return granted, ignoreNotFound(err)
+		return granted, IgnoreNotFound(err)
 	}
 	add := func(o *OpenADRObject) {
 		for _, t := range o.Targets {

@@ -16,7 +16,7 @@ type Organization struct {
 // IsSuspended reports whether an organization is suspended.
 func IsSuspended(v View, org string) (bool, error) {
 	o, _, err := Read[Organization](v, OrganizationRef(org))
-	return o.Suspended, ignoreNotFound(err)
+	return o.Suspended, IgnoreNotFound(err)
 }
 
 // OrganizationRef names an organization. Every organization belongs to the operator.

@@ -127,7 +127,7 @@ func UsesPlan(v View, home, plan Ref) (bool, error) {
 	}
 	record, err := FindShared(v, home)
 	if err != nil || record.Ref == plan {
-		return err == nil, ignoreNotFound(err)
+		return err == nil, IgnoreNotFound(err)
 	}
 	return hasPart(v, record, plan)
 }
@@ -140,5 +140,5 @@ func hasPart(v View, record Record, part Ref) (bool, error) {
 		return false, nil //nolint:nilerr // see above
 	}
 	found, err := FindShared(v, KindRatePlan.Ref(record.Org, part.ID))
-	return err == nil && found.Org == part.Org, ignoreNotFound(err)
+	return err == nil && found.Org == part.Org, IgnoreNotFound(err)
 }

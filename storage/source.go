@@ -242,7 +242,7 @@ func (s *SourceState) GoodSince(source *Source) time.Time {
 func ReadSourceState(v View, source *Source, revision uint64) (SourceState, error) {
 	ref := KindSourceState.Ref(source.OrganizationID, source.ID)
 	s, _, err := Read[SourceState](v, ref)
-	if err = ignoreNotFound(err); err != nil {
+	if err = IgnoreNotFound(err); err != nil {
 		s, err = SourceState{}, fmt.Errorf("state of the source: %w", err)
 	}
 	fetches := source.feed()

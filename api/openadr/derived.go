@@ -28,7 +28,7 @@ func (s *server) programOfEvent(v storage.View, org, id string) (string, error) 
 	switch {
 	case err == nil && !o.Removed:
 		return o.Parent, nil
-	case err != nil && !errors.Is(err, storage.ErrNotFound):
+	case storage.IgnoreNotFound(err) != nil:
 		return "", err
 	}
 	p, err := s.derivedProgram(v, org, signals.ProgramOfEvent(id))

@@ -189,7 +189,7 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 		return err
 	})
 	if err != nil {
-		return nil, IgnoreNotFound(err)
+		return nil, storage.IgnoreNotFound(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,7 +228,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 	return s.Store.View(func(v storage.View) error {
 		other, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org))
 		exists := err == nil
-		if IgnoreNotFound(err) != nil {
+		if storage.IgnoreNotFound(err) != nil {
 			return err
 		}
 		switch {
@@ -238,7 +238,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 			return nil
 		}
 		own, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.Key.OrganizationID))
-		if IgnoreNotFound(err) != nil {
+		if storage.IgnoreNotFound(err) != nil {
 			return err
 		}
 		if !exists || !slices.Contains(own.ChildOrganizationIDs, org) {

@@ -79,7 +79,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if err == nil && stored.Made == first.Made && stored.Answer != nil {
 		err = json.Unmarshal(stored.Answer, &out)
 	}
-	return out, IgnoreNotFound(err)
+	return out, storage.IgnoreNotFound(err)
 }
 
 // firstRequest returns the unexpired request of the key with its revision. If there is
@@ -89,7 +89,7 @@ func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.Idem
 	now := request.CreatedAt.Time
 	for range tries {
 		first, revision, err = s.Requests.Request(ctx, request.OrganizationID, request.ID)
-		if IgnoreNotFound(err) != nil || err == nil && first.Known(now) {
+		if storage.IgnoreNotFound(err) != nil || err == nil && first.Known(now) {
 			return first, revision, err
 		}
 		if err := s.takeNewKey(c, request.OrganizationID, now); err != nil {
@@ -120,12 +120,4 @@ func (s *Server) takeNewKey(c *Call, owner string, now time.Time) error {
 		return errNewKeys(whose, limiter.burst, wait)
 	}
 	return nil
-}
-
-// IgnoreNotFound returns nil for storage.ErrNotFound and every other error unchanged.
-func IgnoreNotFound(err error) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	return err
 }

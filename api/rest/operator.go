@@ -32,7 +32,7 @@ func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
 		return Caller{}, errInvalidKey
 	}
 	key, err := storage.Get[storage.OperatorKey](o.Store, storage.OperatorKeyRef(id))
-	if IgnoreNotFound(err) != nil {
+	if storage.IgnoreNotFound(err) != nil {
 		return Caller{}, err
 	}
 	// A missing key has the empty hash, which no secret matches.

@@ -219,9 +219,7 @@ func (r *Replayer) retry(ctx context.Context, task events.Task, _ events.Taken) 
 	}
 	log, err := r.Ledger.Delivery(task.OrganizationID, task.ID)
 	if found := err == nil && log.Outcome.GivenUp(); !found {
-		if errors.Is(err, storage.ErrNotFound) {
-			err = nil
-		}
+		err = storage.IgnoreNotFound(err)
 		if err == nil && log.Outcome != events.OutcomeDelivered && r.Now().Sub(task.DueAt.Time) < lagFor {
 			err = errLagging
 		}

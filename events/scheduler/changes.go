@@ -142,13 +142,10 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 func (c *changes) deleteRemoved(ctx context.Context, r storage.Record) error {
 	return c.Store.Rewrite(ctx, func(v storage.View) (change storage.Revised, err error) {
 		current, err := v.Get(r.Ref)
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			err = nil
-		case err == nil && current.Revision == r.Revision:
+		if err == nil && current.Revision == r.Revision {
 			change.Gone = []storage.Ref{r.Ref}
 		}
-		return change, err
+		return change, storage.IgnoreNotFound(err)
 	})
 }
 

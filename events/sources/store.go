@@ -96,7 +96,7 @@ func refine(p *feed.Prices, step time.Duration) {
 func (w *writer) prices(p feed.Prices) error {
 	owner := storage.Base{OrganizationID: w.source.OrganizationID}
 	stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
-	if ignoreNotFound(err) != nil {
+	if storage.IgnoreNotFound(err) != nil {
 		return err
 	}
 	step := time.Duration(stored.StepMinutes) * time.Minute
@@ -142,7 +142,7 @@ func newPart(p feed.Prices) (part storage.PricesPart, step time.Duration, err er
 func (w *writer) passthrough(series []feed.Prices) error {
 	_, err := storage.FindShared(w, storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID))
 	if !errors.Is(err, storage.ErrNotFound) || len(series) == 0 {
-		return ignoreNotFound(err)
+		return storage.IgnoreNotFound(err)
 	}
 	if series[0].Kind == market.Emissions {
 		return invalid("planId", "must be left out, because emissions are those of a grid region")
@@ -165,7 +165,7 @@ func (w *writer) tariff(tariff json.RawMessage) error {
 	if err == nil && sameJSON(stored.Tariff, tariff) {
 		return nil
 	}
-	if ignoreNotFound(err) != nil {
+	if storage.IgnoreNotFound(err) != nil {
 		return err
 	}
 	return w.plan(tariff)
@@ -184,13 +184,6 @@ func (w *writer) plan(tariff json.RawMessage) error {
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-func ignoreNotFound(err error) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // alerts makes alerts the events of the source's plan. It removes its own future events

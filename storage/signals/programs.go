@@ -75,7 +75,7 @@ func emissionPrograms(since time.Time) (list []Program) {
 // zone is known, from its utility's EIA number or from a home on the plan.
 func (r *Reader) Programs(org string) ([]Program, error) {
 	owner, _, err := storage.Read[storage.Organization](r.view, storage.OrganizationRef(org))
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	if storage.IgnoreNotFound(err) != nil {
 		return nil, err
 	}
 	byID := map[string]Program{}

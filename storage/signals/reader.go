@@ -173,7 +173,7 @@ func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	solarRef := storage.KindSolar.Ref(home.OrganizationID, home.ID)
 	record, err := r.view.Get(solarRef)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	if storage.IgnoreNotFound(err) != nil {
 		return err
 	}
 	s.revision = max(s.revision, record.Revision)

@@ -97,13 +97,12 @@ func Admin(d Deps, o rest.Options) http.Handler {
 // server has the shared state of the operations.
 type server struct {
 	Deps
-	rest      *rest.Server
-	tariffsOf tariffCache
+	rest *rest.Server
 
 	relayClients relayClients
 }
 
 func newServer(d Deps, o rest.Options) *server {
 	d.Explain = explainError
-	return &server{Deps: d, rest: rest.New(d.Deps, o), tariffsOf: tariffCache{byOrg: map[string]tariffsAt{}}}
+	return &server{Deps: d, rest: rest.New(d.Deps, o)}
 }

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"maps"
-	"strings"
-	"sync"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -27,52 +25,15 @@ func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.Zipc
 	return result, err
 }
 
-// tariffCache caches the utilities with rate plans that an organization can use, while the
-// store's revision is unchanged. Finding them reads every such plan.
-type tariffCache struct {
-	mu    sync.Mutex
-	byOrg map[string]tariffsAt
-}
-
-type tariffsAt struct {
-	revision uint64
-	tariffs  map[int]bool // by EIA id
-}
-
-// maxTariffs is the maximum number of cached organizations. A full cache is cleared.
-const maxTariffs = 1024
-
 // checker returns the organization's eligibility checker, for use inside the view. The
 // checker uses the published data, the operator's corrections, and the utilities of the
 // organization's and the shared rate plans.
 func (s *server) checker(v storage.View, org string) (*eligibility.Checker, error) {
-	tariffs, err := s.tariffs(v, org)
-	return &eligibility.Checker{Tariffs: tariffs, Overrides: storage.Overrides(v)}, err
-}
-
-func (s *server) tariffs(v storage.View, org string) (map[int]bool, error) {
-	cache := &s.tariffsOf
-	cache.mu.Lock()
-	defer cache.mu.Unlock()
-	if cached, ok := cache.byOrg[org]; ok && cached.revision == v.Revision() {
-		return cached.tariffs, nil
-	}
+	stored, err := s.Pricer.Utilities(v, org)
 	tariffs := map[int]bool{}
 	maps.Copy(tariffs, s.Tariffs)
-	for _, owner := range []string{storage.Shared, org} {
-		for plan, err := range storage.Live(v, storage.KindRatePlan, owner, "") {
-			if err != nil {
-				return nil, err
-			}
-			eiaID := s.Pricer.EIAID(v, plan)
-			tariffs[eiaID] = eiaID != 0
-		}
-	}
-	if len(cache.byOrg) >= maxTariffs {
-		clear(cache.byOrg)
-	}
-	cache.byOrg[strings.Clone(org)] = tariffsAt{v.Revision(), tariffs}
-	return tariffs, nil
+	maps.Copy(tariffs, stored)
+	return &eligibility.Checker{Tariffs: tariffs, Overrides: storage.Overrides(v)}, err
 }
 
 // eligible returns the eligibility of a home in a zipcode.

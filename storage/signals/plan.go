@@ -3,6 +3,7 @@ package signals
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/market"
@@ -147,6 +148,24 @@ func (p *Pricer) EIAID(v storage.View, plan storage.Record) int {
 		return 0
 	}
 	return facts.eiaID
+}
+
+// Utilities returns the EIA numbers of the utilities whose plans an organization can use,
+// its own and the shared ones. The caller must not change the result.
+func (p *Pricer) Utilities(v storage.View, org string) (map[int]bool, error) {
+	return p.utilities.get(atRevision{strings.Clone(org), v.Revision()}, func() (map[int]bool, error) {
+		utilities := map[int]bool{}
+		for _, owner := range []string{storage.Shared, org} {
+			for plan, err := range storage.Live(v, storage.KindRatePlan, owner, "") {
+				if err != nil {
+					return nil, err
+				}
+				eiaID := p.EIAID(v, plan)
+				utilities[eiaID] = eiaID != 0
+			}
+		}
+		return utilities, nil
+	})
 }
 
 // variant returns the plan's tariff with the export values of a home, or the component of

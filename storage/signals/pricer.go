@@ -43,6 +43,8 @@ type Pricer struct {
 	programs *cache[uint64, programFacts]  // by the revision of a plan
 	// planPlaces has the places of an organization's plans, derived from its homes.
 	planPlaces *cache[atRevision, map[string]catalog.Place]
+	// utilities has the utilities of the plans that an organization can use.
+	utilities *cache[atRevision, map[int]bool]
 }
 
 // These limits bound the cached values, beside the curves. A market's series takes up to
@@ -54,6 +56,7 @@ const (
 	maxPlaces   = 65536
 	maxPrograms = 16384
 	maxOrgs     = 64
+	maxUsable   = 1024
 )
 
 // NewPricer returns a Pricer with a cache for the given number of one-day curves, of about 20
@@ -71,6 +74,7 @@ func NewPricer(curves int) *Pricer {
 		programs: newCache[uint64, programFacts](maxPrograms),
 
 		planPlaces: newCache[atRevision, map[string]catalog.Place](maxOrgs),
+		utilities:  newCache[atRevision, map[int]bool](maxUsable),
 	}
 }
 

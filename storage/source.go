@@ -68,16 +68,9 @@ func (s *Source) Validate() error {
 	if a, ok := feed.ByName(s.Adapter); ok {
 		s.checkAdapter(&p, &a)
 	} else {
-		p.Addf("adapter", "must be one of %s", strings.Join(adapterNames(), ", "))
+		p.Addf("adapter", "must be one of %s", strings.Join(feed.Names(), ", "))
 	}
 	return p.Err()
-}
-
-func adapterNames() (names []string) {
-	for _, a := range feed.Adapters() {
-		names = append(names, a.Name)
-	}
-	return names
 }
 
 // SetDefaults sets the interval and the time zone of a source from its adapter, if they

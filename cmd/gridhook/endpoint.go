@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -70,8 +66,9 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		}),
 		r.command(operation{
 			use: "test ENDPOINT", short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it",
-			example: fmt.Sprintf(example, "test"), after: endpointTested,
-			fields: "outcome:outcome, status:status, reason:reason, response:answer, took:durationMs:ms, message:id",
+			example: fmt.Sprintf(example, "test"),
+			after:   failsIf("the endpoint did not accept the test", func(d events.Delivery) bool { return d.Outcome != events.OutcomeDelivered }),
+			fields:  "outcome:outcome, status:status, reason:reason, response:answer, took:durationMs:ms, message:id",
 		}),
 		newEndpointReplay(g), newReplays(g)))
 }
@@ -128,16 +125,6 @@ func endpointFlags(isNew bool) []bodyFlag {
 		{name: "rate-limit", field: "rateLimit", value: 0.0, help: "maximum number of deliveries per second from each worker, 0 for no limit"},
 		{name: "timeout", field: "timeoutSeconds", value: span{10 * time.Second, time.Second}, help: "timeout of one attempt"},
 	}
-}
-
-// endpointTested returns an error if a test event was not delivered, with the delivery.
-func endpointTested(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
-	var d events.Delivery
-	err := json.Unmarshal(response, &d)
-	if err == nil && d.Outcome != events.OutcomeDelivered {
-		err = errors.New("the endpoint did not accept the test")
-	}
-	return response, err
 }
 
 // health describes an endpoint's health.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/url"
@@ -61,6 +62,19 @@ type operation struct {
 	fields, done, note string
 	// asList shows the response as a list of one.
 	asList bool
+}
+
+// failsIf returns an operation's after that returns an error for some responses, with the
+// response.
+func failsIf[T any](message string, failed func(T) bool) func(context.Context, *client.Client, json.RawMessage) (json.RawMessage, error) {
+	return func(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
+		var decoded T
+		err := json.Unmarshal(response, &decoded)
+		if err == nil && failed(decoded) {
+			err = errors.New(message)
+		}
+		return response, err
+	}
 }
 
 // command returns the command of an operation. The operation update must change a field.

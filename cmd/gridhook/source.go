@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/feed"
@@ -36,7 +32,7 @@ func newSourceCommand(g *globals) *cobra.Command {
 			example: `  gridhook source add --id np15 --adapter csv --url https://prices.example/np15.csv --param node=NP15 --timezone America/Los_Angeles --plan np15
   gridhook source add --adapter json --url https://prices.example/v1/prices --param node=HUB --param list=data --param timeField=start --param priceField=price --param unit=$/MWh --secret-file key.txt --every 15m`,
 			flags: append(sourceFlags(), bodyFlag{name: "id", help: "`identifier` of the source (default chosen by the server)"},
-				bodyFlag{name: "adapter", help: "`adapter` that knows the format: see gridhook source adapters", words: adapterNames(), required: true}),
+				bodyFlag{name: "adapter", help: "`adapter` that knows the format: see gridhook source adapters", words: feed.Names(), required: true}),
 		}),
 		r.list("List the shared sources, or the sources of an organization", "  gridhook source list"),
 		shown.get("Show a source and its last runs", fmt.Sprintf(example, "get")),
@@ -52,7 +48,7 @@ func newSourceCommand(g *globals) *cobra.Command {
 			use: "resume SOURCE", path: "{id}/update", short: "Resume a paused source, which fetches at once", example: fmt.Sprintf(example, "resume"), usual: fields{"enabled": true}, done: "{id} is resumed.",
 		}),
 		checked.command(operation{
-			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"), after: sourceChecked,
+			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"), after: failsIf("the fetch of the source failed", func(c events.SourceCheck) bool { return c.Outcome == storage.SourceFailed }),
 			fields: "outcome:outcome, error:error, requests:requests, new prices:added, changed prices:changed, changed events:events, changes the plan:tariff, took:seconds:s",
 		}),
 		r.remove("Delete a source; what it has stored stays", fmt.Sprintf(example, "delete")),
@@ -103,16 +99,6 @@ func checkedPrices(w io.Writer, r record) {
 	printBelow(w, r["alerts"], "ALERT:name, FROM:from, TO:to")
 }
 
-// sourceChecked returns an error if the fetch failed, with the response.
-func sourceChecked(_ context.Context, _ *client.Client, response json.RawMessage) (json.RawMessage, error) {
-	var check events.SourceCheck
-	err := json.Unmarshal(response, &check)
-	if err == nil && check.Outcome == storage.SourceFailed {
-		err = errors.New("the fetch of the source failed")
-	}
-	return response, err
-}
-
 // printBelow prints a list of objects as a table after an empty line. It prints nothing
 // for an empty list.
 func printBelow(w io.Writer, list any, columns string) {
@@ -125,13 +111,6 @@ func printBelow(w io.Writer, list any, columns string) {
 		say(w, "\n")
 		printTable(w, records, columns)
 	}
-}
-
-func adapterNames() (names []string) {
-	for _, a := range feed.Adapters() {
-		names = append(names, a.Name)
-	}
-	return names
 }
 
 func newSourceAdapters(g *globals) *cobra.Command {

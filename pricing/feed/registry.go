@@ -22,6 +22,14 @@ func Adapters() []Adapter {
 	}
 }
 
+// Names returns the names of all adapters.
+func Names() (names []string) {
+	for _, a := range Adapters() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // ByName returns the adapter of a name.
 func ByName(name string) (Adapter, bool) {
 	all := Adapters()

@@ -28,25 +28,18 @@ func (r *Replayer) plan(ctx context.Context) error {
 	now := r.Store.Now()
 	var missing []events.Task
 	var old []storage.Record
+	damaged := func(err error) { r.Log.Error("replay skipped, its record does not decode", "error", err) }
 	err = r.Store.View(func(v storage.View) error {
-		for record, err := range storage.LiveEverywhere(v, storage.KindReplay) {
-			if err != nil {
-				return err
-			}
-			replay, err := storage.Decode[storage.Replay](record)
-			if err != nil {
-				r.Log.Error("replay skipped, its record does not decode", "replay", record.ID, "org", record.Org, "error", err)
-				continue
-			}
-			task := Task(&replay, now)
+		return storage.Each(v, storage.KindReplay, damaged, func(replay *storage.Replay, record storage.Record) error {
+			task := Task(replay, now)
 			switch {
 			case replay.Status != storage.ReplayCompleted && !waiting[task.Name()]:
 				missing = append(missing, task)
 			case replay.Status == storage.ReplayCompleted && now.Sub(replay.CompletedAt.Time) > storage.ReplayRetention:
 				old = append(old, record)
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return err

@@ -183,27 +183,3 @@ func (c *changes) accept(ctx context.Context, org string, change events.Change, 
 		"org", org, "trigger", t.ID, "subscriptions", count)
 	return nil
 }
-
-// expireEvery is the interval between searches for expired reports.
-const expireEvery = time.Hour
-
-// expireReports deletes the reports that are older than their retention.
-func (s *Scheduler) expireReports(ctx context.Context) error {
-	var old []storage.Record
-	now := s.Now()
-	err := s.Store.View(func(v storage.View) error {
-		for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
-			if err != nil {
-				return err
-			}
-			if now.Sub(r.At) > s.ReportRetention {
-				old = append(old, r)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.Store.DeleteEach(ctx, old)
-}

@@ -93,7 +93,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 	repeat(planEvery, "store the next run of every schedule", s.plan)
 	repeat(pricesEvery, "detect changed prices", s.checkPrices)
-	repeat(unusedEvery, "delete unused relay endpoints and ended keys", s.deleteUnused)
+	// The client of a relay endpoint may be killed before it can delete the endpoint.
+	repeat(unusedEvery, "delete unused relay endpoints", s.deleteFound(storage.UnusedRelays))
+	repeat(unusedEvery, "delete ended keys", s.deleteFound(storage.EndedKeys))
 	if s.State != nil {
 		c := &changes{
 			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
@@ -101,7 +103,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		}
 		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR programs and events", c.checkDerived)
-		repeat(expireEvery, "delete expired OpenADR reports", s.expireReports)
+		repeat(expireEvery, "delete expired OpenADR reports", s.deleteFound(s.expiredReports))
 	}
 	return group.Wait()
 }

@@ -10,17 +10,29 @@ import (
 // unusedEvery is the interval between searches for unused entities.
 const unusedEvery = 10 * time.Minute
 
-// deleteUnused deletes the relay endpoints whose client was killed before it could delete
-// them, and the keys that ended long ago.
-func (s *Scheduler) deleteUnused(ctx context.Context) error {
-	for _, find := range []func(storage.View, time.Time) ([]storage.Record, error){storage.UnusedRelays, storage.EndedKeys} {
-		unused, err := storage.Query(s.Store, func(v storage.View) ([]storage.Record, error) { return find(v, s.Now()) })
+// deleteFound returns a function that deletes the records that find returns.
+func (s *Scheduler) deleteFound(find func(storage.View, time.Time) ([]storage.Record, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		found, err := storage.Query(s.Store, func(v storage.View) ([]storage.Record, error) { return find(v, s.Now()) })
 		if err != nil {
 			return err
 		}
-		if err := s.Store.DeleteEach(ctx, unused); err != nil {
-			return err
+		return s.Store.DeleteEach(ctx, found)
+	}
+}
+
+// expireEvery is the interval between searches for expired reports.
+const expireEvery = time.Hour
+
+// expiredReports returns the reports that are older than their retention.
+func (s *Scheduler) expiredReports(v storage.View, now time.Time) (old []storage.Record, err error) {
+	for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
+		if err != nil {
+			return nil, err
+		}
+		if now.Sub(r.At) > s.ReportRetention {
+			old = append(old, r)
 		}
 	}
-	return nil
+	return old, nil
 }

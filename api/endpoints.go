@@ -150,14 +150,7 @@ func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInp
 }
 
 func (s *server) getEndpoint(_ context.Context, c *rest.Call, _ *struct{}) (wire.Endpoint, error) {
-	var e storage.WebhookEndpoint
-	err := s.Store.View(func(v storage.View) error {
-		r, err := storage.FindEndpoint(v, c.Org, c.ID)
-		if err == nil {
-			e, err = storage.DecodeEndpoint(r)
-		}
-		return storage.NotFound(err, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
-	})
+	e, err := storage.GetEndpoint(s.Store, c.Org, c.ID)
 	if err != nil {
 		return wire.Endpoint{}, err
 	}

@@ -184,6 +184,17 @@ func DecodeEndpoint(r Record) (WebhookEndpoint, error) {
 	return o.Endpoint(n), nil
 }
 
+// GetEndpoint returns an endpoint or callback. Errors: ErrNotFound, *DecodeError.
+func GetEndpoint(s *Store, org, id string) (WebhookEndpoint, error) {
+	return Query(s, func(v View) (e WebhookEndpoint, err error) {
+		r, err := FindEndpoint(v, org, id)
+		if err == nil {
+			e, err = DecodeEndpoint(r)
+		}
+		return e, NotFound(err, KindWebhookEndpoint.Ref(org, id))
+	})
+}
+
 // ListEndpoints returns up to limit endpoints of an organization with identifiers after
 // the given identifier. Webhook endpoints come first, then the callbacks of OpenADR
 // subscriptions.

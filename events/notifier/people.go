@@ -10,14 +10,7 @@ import (
 
 // notifyHealth stores the notice of an endpoint that fails for long or has recovered.
 func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.Health) error {
-	var e storage.WebhookEndpoint
-	err := n.Store.View(func(v storage.View) error {
-		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)
-		if err == nil {
-			e, err = storage.DecodeEndpoint(r)
-		}
-		return err
-	})
+	e, err := storage.GetEndpoint(n.Store, ref.Org, ref.ID)
 	switch {
 	case storage.NoRecord(err): // the worker sends nothing to a damaged endpoint
 		return nil

@@ -160,9 +160,7 @@ type channel struct {
 // EncodedEvent is a derived event in JSON, without targets.
 type EncodedEvent struct {
 	JSON []byte
-	// Revision is the last write of all inputs of the event. Fingerprint differs for
-	// events with other values.
-	Revision    uint64
+	// Fingerprint differs for events with other values.
 	Fingerprint string
 }
 
@@ -179,7 +177,6 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		return encodeAlert(head, d)
 	}
 	e := adrEvent{OpenADRHead: head}
-	var revision uint64
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
@@ -191,7 +188,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		if err != nil {
 			return EncodedEvent{}, homeError(err)
 		}
-		revision, channels = published.newest, []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
+		channels = []channel{emissionChannel(emissions(p.Region, values, p.Location, d.Window))}
 		changed = r.latest(changed, published.refs())
 	} else {
 		home := p.home
@@ -202,7 +199,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		if err != nil {
 			return EncodedEvent{}, err
 		}
-		revision, channels = signal.Revision, priceChannels(&signal.Curve.Curve)
+		channels = priceChannels(&signal.Curve.Curve)
 		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
 			channels = append(channels, emissionChannel(grams))
 		}
@@ -215,7 +212,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		return EncodedEvent{}, err
 	}
 	text, err := json.Marshal(&e)
-	return EncodedEvent{JSON: text, Revision: revision, Fingerprint: storage.Hash(values, 8)}, err
+	return EncodedEvent{JSON: text, Fingerprint: storage.Hash(values, 8)}, err
 }
 
 // refs names a program's inputs: the plan, its events and its market series, and the home

@@ -64,21 +64,32 @@ func plain[T, V any](show func(*T) V) showing[T, V] {
 // asStored shows an entity as it is stored.
 func asStored[T any](_ *server, _ *rest.Call, e *T) (T, error) { return *e, nil }
 
-// page returns a page of an owner's entities of a kind.
-func page[T, V any, P entity[T]](s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show showing[T, V]) (wire.Page[V], error) {
-	found, err := storage.List[T, P](s.Store, kind, owner, in.After, in.Limit+1)
-	if err != nil {
-		return wire.Page[V]{}, err
-	}
-	shown := rest.NewPage(found, in.Limit, func(e *T) string { return P(e).Ref().ID })
-	return rest.Show(shown, func(e *T) (V, error) { return show(s, c, e) })
+// page returns a page of an owner's entities of a kind, shown inside the view that has them.
+func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
+	err = s.Store.View(func(v storage.View) error {
+		found, err := storage.ReadList[T, P](v, kind, owner, in.After, in.Limit+1)
+		if err != nil {
+			return err
+		}
+		page := rest.NewPage(found, in.Limit, func(e *T) string { return P(e).Ref().ID })
+		shown, err = rest.Show(page, func(e *T) (V, error) { return show(v, e) })
+		return err
+	})
+	return shown, err
 }
 
 // listOf returns a method that lists entities of a kind: those of the organization to act
 // for, or the operator's.
 func listOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
 	return func(s *server, _ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
-		return page[T, V, P](s, c, kind, c.Org, *in, show)
+		return page[T, V, P](s, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
+	}
+}
+
+// listOwned returns a method that lists what an organization owns or all organizations share.
+func listOwned[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[wire.ListPlansInput, wire.Page[V]] {
+	return func(s *server, _ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[V], error) {
+		return page[T, V, P](s, kind, in.Owner(), in.PageInput, func(_ storage.View, e *T) (V, error) { return show(e), nil })
 	}
 }
 

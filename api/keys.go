@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -42,16 +41,10 @@ func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput
 }
 
 func (s *server) listKeys(_ context.Context, _ *rest.Call, in *wire.OrganizationPageInput) (wire.Page[wire.Key], error) {
-	shown := []wire.Key{}
-	err := s.Store.View(func(v storage.View) error {
-		list, err := storage.ReadList[storage.Key](v, storage.KindKey, in.OrganizationID, in.After, in.Limit+1)
-		for i := range list {
-			used, failed := lastUsed(v, &list[i])
-			shown, err = append(shown, showKey(&list[i], used)), errors.Join(err, failed)
-		}
-		return err
+	return page(s, storage.KindKey, in.OrganizationID, in.PageInput, func(v storage.View, k *storage.Key) (wire.Key, error) {
+		used, err := lastUsed(v, k)
+		return showKey(k, used), err
 	})
-	return rest.NewPage(shown, in.Limit, func(k *wire.Key) string { return k.ID }), err
 }
 
 // keyRef returns the reference of a key by its identifier. Identifiers of keys are unique

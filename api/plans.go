@@ -31,10 +31,6 @@ func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPl
 	return showPlan(&plan), err
 }
 
-func (s *server) listPlans(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Plan], error) {
-	return page(s, c, storage.KindRatePlan, in.Owner(), in.PageInput, plain(showPlan))
-}
-
 func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.PlanWithTariff, error) {
 	r, err := storage.Get[storage.RatePlan](s.Store, storage.KindRatePlan.Ref(in.Owner(), c.ID))
 	return wire.PlanWithTariff{Plan: showPlan(&r), Tariff: r.Tariff}, err

@@ -72,7 +72,7 @@ var planRoutes = []operation{
 		Summary:     "Create or replace a rate plan",
 		Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
 	}, (*server).importPlan),
-	do(rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, (*server).listPlans),
+	do(rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, listOwned(storage.KindRatePlan, showPlan)),
 	do(rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, (*server).getPlan),
 	do(rest.Route{
 		Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
@@ -109,7 +109,7 @@ var signalRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/market_series/list", Name: "listMarketSeries", Role: storage.RoleRead,
 		Summary: "List an organization's series of market prices, or the shared series",
-	}, (*server).listMarketSeries),
+	}, listOwned(storage.KindMarketSeries, showSeries)),
 	do(rest.Route{
 		Path: "/v1/admin/market_series/{id}/delete", Name: "deleteMarketSeries", Role: storage.RoleOperate,
 		Summary:     "Delete a series of market prices",

@@ -166,23 +166,15 @@ func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourc
 	return s.source(c, source.Ref())
 }
 
-func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (page wire.Page[wire.Source], err error) {
-	err = s.Store.View(func(v storage.View) error {
-		list, err := storage.ReadList[storage.Source](v, storage.KindSource, in.Owner(), in.After, in.Limit+1)
+func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Source], error) {
+	return page(s, storage.KindSource, in.Owner(), in.PageInput, func(v storage.View, stored *storage.Source) (wire.Source, error) {
+		record, err := v.Get(stored.Ref())
 		if err != nil {
-			return err
+			return wire.Source{}, err
 		}
-		page, err = rest.Show(rest.NewPage(list, in.Limit, func(s *storage.Source) string { return s.ID }), func(stored *storage.Source) (wire.Source, error) {
-			_, revision, err := storage.Read[storage.Source](v, stored.Ref())
-			if err != nil {
-				return wire.Source{}, err
-			}
-			shown, err := showSource(v, stored, revision, c.Now)
-			return shown.Source, err
-		})
-		return err
+		shown, err := showSource(v, stored, record.Revision, c.Now)
+		return shown.Source, err
 	})
-	return page, err
 }
 
 func (s *server) getSource(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.SourceWithRuns, error) {

@@ -113,13 +113,8 @@ func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
 	})
 }
 
-// List returns up to limit live entities of an organization with identifiers after the
+// ReadList returns up to limit live entities of an organization with identifiers after the
 // given identifier.
-func List[T any, P pointer[T]](s *Store, kind Kind, org, after string, limit int) ([]T, error) {
-	return Query(s, func(v View) ([]T, error) { return ReadList[T, P](v, kind, org, after, limit) })
-}
-
-// ReadList is like List, on an open view.
 func ReadList[T any, P pointer[T]](v View, kind Kind, org, after string, limit int) ([]T, error) {
 	list := []T{}
 	for r, err := range Live(v, kind, org, after) {

@@ -71,11 +71,15 @@ func TestKeys_Ended(t *testing.T) {
 		put("link", func(k *storage.Key) { k.Link, k.ExpiresAt = true, at(time.Minute) })
 		stop := w.fleet(1)
 		left := func() (ids string) {
-			keys, err := storage.List[storage.Key](w.store, storage.KindKey, "org", "", 10)
+			keys, err := storage.Query(w.store, func(v storage.View) ([]storage.Key, error) {
+				return storage.ReadList[storage.Key](v, storage.KindKey, "org", "", 10)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			uses, err := storage.List[storage.KeyUse](w.store, storage.KindKeyUse, "org", "", 10)
+			uses, err := storage.Query(w.store, func(v storage.View) ([]storage.KeyUse, error) {
+				return storage.ReadList[storage.KeyUse](v, storage.KindKeyUse, "org", "", 10)
+			})
 			if err != nil || len(uses) != len(keys) {
 				t.Errorf("%d keys, %d last uses, %v", len(keys), len(uses), err)
 			}

@@ -81,17 +81,11 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 // planFirst schedules the first run of a stored schedule. If planFirst fails, a scheduler
 // finds the missing run.
 func (s *server) planFirst(ctx context.Context, ref storage.Ref) {
-	var task events.Task
-	var planned bool
-	err := s.Store.View(func(v storage.View) error {
-		stored, revision, err := storage.Read[storage.Schedule](v, ref)
-		if err == nil {
-			task, planned = events.FirstRun(&stored, revision)
+	stored, revision, err := storage.GetRevision[storage.Schedule](s.Store, ref)
+	if err == nil {
+		if task, planned := events.FirstRun(&stored, revision); planned {
+			err = s.Tasks.PutTask(ctx, task)
 		}
-		return err
-	})
-	if err == nil && planned {
-		err = s.Tasks.PutTask(ctx, task)
 	}
 	if err != nil {
 		s.Log.Warn("next run not scheduled, a scheduler retries", "schedule", ref.ID, "org", ref.Org, "error", err)

@@ -193,19 +193,14 @@ func (s *server) runSource(ctx context.Context, c *rest.Call, in *wire.PlanOwner
 
 // putSourceTask puts a run of a source. Errors: errPausedSource.
 func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Time) error {
-	var task events.Task
-	err := s.Store.View(func(v storage.View) error {
-		source, revision, err := storage.Read[storage.Source](v, ref)
-		if err == nil && !source.Enabled {
-			err = errPausedSource
-		}
-		task = events.SourceTask(&source, revision, due)
-		return storage.NotFound(err, ref)
-	})
-	if err != nil {
+	source, revision, err := storage.GetRevision[storage.Source](s.Store, ref)
+	switch {
+	case err != nil:
 		return err
+	case !source.Enabled:
+		return errPausedSource
 	}
-	return s.Tasks.PutTask(ctx, task)
+	return s.Tasks.PutTask(ctx, events.SourceTask(&source, revision, due))
 }
 
 // fetchNow puts the first run of a changed source. If it fails, a runner puts the same

@@ -107,10 +107,17 @@ func Read[T any, P pointer[T]](v View, ref Ref) (T, uint64, error) {
 
 // Get returns one entity. Errors: ErrNotFound, *DecodeError.
 func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
-	return Query(s, func(v View) (T, error) {
-		e, _, err := Read[T, P](v, ref)
-		return e, NotFound(err, ref)
+	e, _, err := GetRevision[T, P](s, ref)
+	return e, err
+}
+
+// GetRevision is Get with the entity's revision.
+func GetRevision[T any, P pointer[T]](s *Store, ref Ref) (e T, revision uint64, err error) {
+	err = s.View(func(v View) error {
+		e, revision, err = Read[T, P](v, ref)
+		return NotFound(err, ref)
 	})
+	return e, revision, err
 }
 
 // ReadList returns up to limit live entities of an organization with identifiers after the

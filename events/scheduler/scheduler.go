@@ -119,7 +119,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 	if err := s.Store.CatchUp(ctx); err != nil {
 		return err
 	}
-	schedule, revision, err := s.read(task)
+	schedule, revision, err := storage.GetRevision[storage.Schedule](s.Store, storage.KindSchedule.Ref(task.OrganizationID, task.ID))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil // the schedule was deleted
@@ -142,15 +142,6 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 		}
 	}
 	return s.trigger(ctx, &schedule, run, slices.MaxFunc([]time.Time{now, run}, time.Time.Compare))
-}
-
-// read returns the schedule of a task, and its revision.
-func (s *Scheduler) read(task events.Task) (schedule storage.Schedule, revision uint64, err error) {
-	err = s.Store.View(func(v storage.View) error {
-		schedule, revision, err = storage.Read[storage.Schedule](v, storage.KindSchedule.Ref(task.OrganizationID, task.ID))
-		return err
-	})
-	return schedule, revision, err
 }
 
 // trigger accepts the trigger of a run, unless it exists.

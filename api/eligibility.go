@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"maps"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -30,10 +29,8 @@ func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.Zipc
 // organization's and the shared rate plans.
 func (s *server) checker(v storage.View, org string) (*eligibility.Checker, error) {
 	stored, err := s.Pricer.Utilities(v, org)
-	tariffs := map[int]bool{}
-	maps.Copy(tariffs, s.Tariffs)
-	maps.Copy(tariffs, stored)
-	return &eligibility.Checker{Tariffs: tariffs, Overrides: storage.Overrides(v)}, err
+	has := func(eiaID int) bool { return s.Tariffs[eiaID] || stored[eiaID] }
+	return &eligibility.Checker{HasTariffs: has, Overrides: storage.Overrides(v)}, err
 }
 
 // eligible returns the eligibility of a home in a zipcode.

@@ -14,8 +14,9 @@ type Result struct {
 // Checker runs eligibility checks. It only reads its fields, so it is safe for concurrent
 // use while nobody changes them. The zero Checker has the embedded facts alone.
 type Checker struct {
-	// Tariffs are the EIA ids of the utilities with available residential rate plans.
-	Tariffs map[int]bool
+	// HasTariffs reports whether residential rate plans of a utility are available, by its EIA
+	// id. If nil, there are none.
+	HasTariffs func(eiaID int) bool
 	// Overrides, if not nil, correct the embedded facts.
 	Overrides Overrides
 }
@@ -91,7 +92,9 @@ func (c *Checker) utility(eiaID int) (Utility, bool) {
 	return utilities[i], true
 }
 
-func (c *Checker) hasTariffs(u Utility) bool { return c.Tariffs[u.EIAID] }
+func (c *Checker) hasTariffs(u Utility) bool {
+	return c.HasTariffs != nil && c.HasTariffs(u.EIAID)
+}
 
 // Programs returns the names of the area's demand-response programs, each once. The
 // programs of its utilities come first. The programs of the wholesale market follow; a

@@ -16,7 +16,7 @@ var tariffs = map[int]bool{4110: true, 14328: true, 19547: true}
 
 func checker(t testing.TB, o eligibility.Overrides) *eligibility.Checker {
 	t.Helper()
-	return &eligibility.Checker{Tariffs: tariffs, Overrides: o}
+	return &eligibility.Checker{HasTariffs: func(eiaID int) bool { return tariffs[eiaID] }, Overrides: o}
 }
 
 func TestCheck_WellKnownZipcodes(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleChecker_Check() {
-	c := eligibility.Checker{Tariffs: map[int]bool{4110: true}}
+	c := eligibility.Checker{HasTariffs: func(eiaID int) bool { return eiaID == 4110 }}
 	r := c.Check("60614-1234")
 	fmt.Println(r.Supported, r.WholesaleMarket, r.TariffData)
 	fmt.Println(r.DemandResponsePrograms[0])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -85,6 +86,32 @@ func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, targets 
 		}
 	}
 	return to, nil
+}
+
+// awaitServers waits until a server of a slice's callbacks is available. ended reports whether
+// the slice ends here, because another worker has processed it or because it is parked.
+func (w *Worker) awaitServers(ctx context.Context, s *events.Slice, to *recipients, targets []*target.Target, taken events.Taken) (ended bool, err error) {
+	if to.availability, err = w.admitCallbacks(ctx, &s.Trigger, targets, taken); err != nil {
+		return true, err
+	}
+	if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {
+		return true, err
+	}
+	if !to.parkUntil.IsZero() {
+		w.metrics.walksParked.Inc()
+		return true, w.park(ctx, s, to.parkUntil)
+	}
+	return false, nil
+}
+
+// readCallbacks reads a slice's subscriptions again after a wait. Some and their clients may be
+// gone.
+func (w *Worker) readCallbacks(s *events.Slice, to recipients, place walks.Place) (homes sliceOfHomes, jobs []job, outcomes []events.Delivery, err error) {
+	if homes, err = w.readHomes(s); err != nil {
+		return homes, nil, nil, err
+	}
+	jobs, outcomes, err = w.price(s, &homes, to, place)
+	return homes, jobs, outcomes, err
 }
 
 func waitOfSlice(targets []*target.Target, ready func() bool, taken events.Taken) gate.Wait {

@@ -105,21 +105,11 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if s.Trigger.Change != nil {
 		targets := servers(jobs)
 		if to.availability = w.availability(&s.Trigger, targets, w.Now()); !to.parkUntil.IsZero() {
-			jobs, homes = nil, sliceOfHomes{} // a slice that waits takes little memory
-			if to.availability, err = w.admitCallbacks(ctx, &s.Trigger, targets, taken); err != nil {
+			homes = sliceOfHomes{} // a slice that waits takes little memory
+			if ended, err := w.awaitServers(ctx, s, &to, targets, taken); ended || err != nil {
 				return err
 			}
-			if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {
-				return err
-			}
-			if !to.parkUntil.IsZero() {
-				w.metrics.walksParked.Inc()
-				return w.park(ctx, s, to.parkUntil)
-			}
-			if homes, err = w.readHomes(s); err != nil { // subscriptions and clients may be gone
-				return err
-			}
-			if jobs, outcomes, err = w.price(s, &homes, to, place); err != nil {
+			if homes, jobs, outcomes, err = w.readCallbacks(s, to, place); err != nil {
 				return err
 			}
 		}

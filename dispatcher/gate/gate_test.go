@@ -411,6 +411,11 @@ func TestAwaitCapacity_Memory(t *testing.T) {
 		if waiting(other) != 64 {
 			t.Error("a retry waits that is larger than the endpoint's memory")
 		}
+		third := full("third")
+		go waits(third, 2*maxWaiting*waitUnit)
+		if waiting(third) != 1 {
+			t.Error("a retry larger than the endpoint's memory does not wait alone")
+		}
 		if !waits(other, retry) {
 			t.Error("a retry does not wait beside 64 slices")
 		}

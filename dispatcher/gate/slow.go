@@ -138,11 +138,11 @@ func (c *slowSlices) hold() time.Duration {
 }
 
 // join waits for capacity in order of arrival. granted is closed when there may be capacity.
-// ok is false if as many units as allowed wait.
+// ok is false if as many units as allowed wait. A large retry may wait alone.
 func (c *slowSlices) join(units int) (granted chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.units+units > maxWaiting && c.slow+len(c.coming) >= c.most {
+	if len(c.waiting) > 0 && c.units+units > maxWaiting && c.slow+len(c.coming) >= c.most {
 		return nil, false
 	}
 	granted = make(chan struct{})

@@ -42,8 +42,8 @@ func (s *server) eligible(v storage.View, org, zipcode string) (storage.Eligibil
 	return storage.Eligible, nil
 }
 
-// place sets a home's time zone and city from its zipcode if they are empty, or still those
-// of the zipcode before. Zipcodes are known for the United States only.
+// place sets a home's time zone and city from its zipcode. It replaces only empty values and
+// the values of the former zipcode. Zipcodes are known for the United States only.
 func place(v storage.View, h *storage.Home, before string) {
 	places := eligibility.Checker{Overrides: storage.Overrides(v)}
 	area, known := places.Area(h.Zipcode)

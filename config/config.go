@@ -61,7 +61,7 @@ type Config struct {
 
 	// MasterKey holds the keys that seal the data key. MasterKeyFile names a file with
 	// them instead.
-	MasterKey     string `setting:"master-key" secret:"masked" help:"key that encrypts the secrets of endpoints, the base64 of 32 random bytes; several during a rotation, comma-separated, of which the first encrypts; by default none"`
+	MasterKey     string `setting:"master-key" secret:"masked" help:"key that encrypts the secrets of endpoints, the base64 of 32 random bytes; during a rotation several keys, comma-separated, and the first one encrypts; by default none"`
 	MasterKeyFile string `setting:"master-key-file" file:"true" help:"file with the master key, or with several keys, one per line"`
 
 	NATS NATS `setting:"nats" roles:"api,worker"`

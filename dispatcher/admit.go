@@ -71,27 +71,17 @@ func servers(jobs []job) (targets []*target.Target) {
 	return targets
 }
 
-// admitCallbacks waits until a server of a slice's callbacks is available. If all servers
-// are down or silent, the caller parks the slice. So callbacks that wait cost one message
-// for each slice.
-func (w *Worker) admitCallbacks(ctx context.Context, t *events.Trigger, targets []*target.Target, taken events.Taken) (availability, error) {
-	var to availability
+// awaitServers waits until a server of a slice's callbacks is available. If all servers are
+// down or silent, it parks the slice, so callbacks that wait cost one message for each slice.
+// ended reports whether the slice is parked, or another worker has processed it.
+func (w *Worker) awaitServers(ctx context.Context, s *events.Slice, to *recipients, targets []*target.Target, taken events.Taken) (ended bool, err error) {
 	ready := func() bool {
-		to = w.availability(t, targets, w.Now())
+		to.availability = w.availability(&s.Trigger, targets, w.Now())
 		return to.parkUntil.IsZero()
 	}
-	for !ready() {
-		if !w.gate.AwaitCapacity(ctx, waitOfSlice(targets, ready, taken)) {
-			return to, ctx.Err()
-		}
+	for w.gate.AwaitCapacity(ctx, waitOfSlice(targets, ready, taken)) && !ready() {
 	}
-	return to, nil
-}
-
-// awaitServers waits until a server of a slice's callbacks is available. ended reports whether
-// the slice ends here, because another worker has processed it or because it is parked.
-func (w *Worker) awaitServers(ctx context.Context, s *events.Slice, to *recipients, targets []*target.Target, taken events.Taken) (ended bool, err error) {
-	if to.availability, err = w.admitCallbacks(ctx, &s.Trigger, targets, taken); err != nil {
+	if err := ctx.Err(); err != nil {
 		return true, err
 	}
 	if done, err := w.done(ctx, s, w.Now().Sub(taken.At) >= longWait); done || err != nil {

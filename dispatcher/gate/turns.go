@@ -28,7 +28,7 @@ type turn struct {
 	granted chan struct{}
 }
 
-// NewTurns returns the turns of a number of slots, of which one organization may have most.
+// NewTurns returns the turns of a number of slots. One organization may have most of them.
 func NewTurns(slots, most int) *Turns {
 	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]*turn{}}
 }

@@ -32,27 +32,38 @@ type lane struct {
 }
 
 func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
-	byGate := map[*gate.Endpoint]*lane{}
-	for i := range jobs {
-		l := byGate[jobs[i].target.Gate]
-		if l == nil {
-			l = &lane{gate: jobs[i].target.Gate}
-			byGate[l.gate] = l
-			list = append(list, l)
-		}
-		l.jobs = append(l.jobs, i)
-	}
-	for _, l := range list {
-		switch first := &jobs[l.jobs[0]]; {
+	for _, which := range grouped(len(jobs), func(i int) (*gate.Endpoint, bool) { return jobs[i].target.Gate, true }) {
+		first := &jobs[which[0]]
+		l := &lane{gate: first.target.Gate, jobs: which}
+		switch {
 		case first.target.BatchSize <= 1:
 			l.jobs = rotated(l.jobs, first.Trigger.ID)
 		case first.Notice == nil:
 			l.requests = webhook.Split(len(l.jobs), first.target.BatchSize, func(i int) int { return jobs[l.jobs[i]].Size() })
 		}
 		l.progress = l.gate.Progress(len(l.jobs))
-		parts = append(parts, l.progress)
+		list, parts = append(list, l), append(parts, l.progress)
 	}
 	return list, parts
+}
+
+// grouped divides the numbers below n into groups with equal keys. A number without ok is in
+// no group. Groups are in the order of their first numbers.
+func grouped[K comparable](n int, key func(i int) (k K, ok bool)) (groups [][]int) {
+	place := map[K]int{}
+	for i := range n {
+		k, ok := key(i)
+		if !ok {
+			continue
+		}
+		at, known := place[k]
+		if !known {
+			at = len(groups)
+			place[k], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], i)
+	}
+	return groups
 }
 
 // rotated moves the start of a lane to a position that depends on the trigger. If an

@@ -105,22 +105,12 @@ func inputsOfFailed(jobs []job, deliveries []events.Delivery) []events.RetryInpu
 		endpoint string
 		format   storage.SignalFormat
 	}
-	var groups []group
-	which := map[group][]int{}
-	for i := range jobs {
-		if o := deliveries[i].Outcome; o != events.OutcomeFailed && o != events.OutcomeExpired {
-			continue
-		}
-		g := group{jobs[i].target.ID, jobs[i].Format}
-		if which[g] == nil {
-			groups = append(groups, g)
-		}
-		which[g] = append(which[g], i)
-	}
 	var kept []events.RetryInputs
-	for _, g := range groups {
-		k := retryInputs(jobs, which[g])
-		if k.Fits(kept) {
+	for _, which := range grouped(len(jobs), func(i int) (g group, failed bool) {
+		o := deliveries[i].Outcome
+		return group{jobs[i].target.ID, jobs[i].Format}, o == events.OutcomeFailed || o == events.OutcomeExpired
+	}) {
+		if k := retryInputs(jobs, which); k.Fits(kept) {
 			kept = append(kept, k)
 		}
 	}

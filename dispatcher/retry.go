@@ -224,39 +224,36 @@ func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 //   - Other homes share a message if they are due in the same part of the delay.
 //
 // batchRetries sets the due time of each delivery in results.
-func batchRetries(t *events.Trigger, jobs []job, results []result) []events.Retry {
-	type tally struct {
-		target *target.Target
-		jobs   int
-		failed []int
+func batchRetries(t *events.Trigger, jobs []job, results []result) (retries []events.Retry) {
+	type group struct {
+		endpoint          string
+		attempt, together int
+		part              int64
 	}
-	var order []*tally
-	byEndpoint := map[string]*tally{}
+	partial := map[string]bool{} // endpoints that did not fail for every home
 	for i := range jobs {
-		e := jobs[i].target
-		c := byEndpoint[e.ID]
-		if c == nil {
-			c = &tally{target: e}
-			byEndpoint[e.ID] = c
-			order = append(order, c)
-		}
-		c.jobs++
-		if !results[i].dueAt.IsZero() {
-			c.failed = append(c.failed, i)
+		if results[i].dueAt.IsZero() {
+			partial[jobs[i].target.ID] = true
 		}
 	}
-	var retries []events.Retry
-	for _, c := range order {
-		if len(c.failed) == 0 {
-			continue
+	groups := grouped(len(jobs), func(i int) (g group, failed bool) {
+		to, r := jobs[i].target, &results[i]
+		if r.dueAt.IsZero() {
+			return g, false
 		}
-		_, _, open := c.target.Gate.Standing()
-		whole := open || len(c.failed) == c.jobs
-		part := delayPart(c.target.RetryPolicy, results[c.failed[0]].nextAttempt-1)
-		for _, together := range batch(results, c.failed, whole, part) {
-			for _, part := range fitting(jobs, together) {
-				retries = append(retries, newRetry(t, jobs, results, part))
-			}
+		g.endpoint, g.attempt = to.ID, r.nextAttempt
+		switch _, _, open := to.Gate.Standing(); {
+		case open || !partial[to.ID]:
+		case r.together > 0:
+			g.together = r.together
+		default:
+			g.part = r.dueAt.UnixNano() / int64(delayPart(to.RetryPolicy, r.nextAttempt-1))
+		}
+		return g, true
+	})
+	for _, which := range groups {
+		for _, part := range fitting(jobs, which) {
+			retries = append(retries, newRetry(t, jobs, results, part))
 		}
 	}
 	return retries
@@ -273,36 +270,6 @@ const delayParts = 8
 // attempts. It is at least a second, because PutRetries rounds up to whole seconds.
 func delayPart(p storage.RetryPolicy, failed int) time.Duration {
 	return max(policy.MaxDelay(p, max(1, failed))/delayParts, time.Second)
-}
-
-// batch groups the failed jobs of one endpoint. If the whole endpoint failed, jobs with
-// the same next attempt form a group. Otherwise the jobs of one batch form a group, or
-// jobs that are due in the same part of the delay. part is the length of a part.
-func batch(results []result, which []int, whole bool, part time.Duration) [][]int {
-	type group struct {
-		attempt, together int
-		part              int64
-	}
-	var groups [][]int
-	place := map[group]int{}
-	for _, i := range which {
-		c := group{attempt: results[i].nextAttempt}
-		switch {
-		case whole:
-		case results[i].together > 0:
-			c.together = results[i].together
-		default:
-			c.part = results[i].dueAt.UnixNano() / int64(part)
-		}
-		g, ok := place[c]
-		if !ok {
-			g = len(groups)
-			place[c] = g
-			groups = append(groups, nil)
-		}
-		groups[g] = append(groups[g], i)
-	}
-	return groups
 }
 
 // maxRetryIntervals limits the curves of one retry, so that the retry fits into a message of

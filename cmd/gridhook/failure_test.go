@@ -13,6 +13,7 @@ import (
 func TestUsage_Errors(t *testing.T) {
 	tests := []struct{ args, says string }{
 		{"frob", `unknown command "frob" for "gridhook"; see "gridhook --help"`},
+		{"--json key list", `the flag --json must come after the command; see "gridhook --help"`},
 		{"ogr list", `unknown command "ogr" for "gridhook": did you mean logs or org; see "gridhook --help"`},
 		{"org lst", `"gridhook org" has no command "lst": did you mean get or list; see "gridhook org --help"`},
 		{"org frob", `"gridhook org" has no command "frob"; see "gridhook org --help"`},

@@ -62,11 +62,8 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, taken events.Take
 
 // servers returns one target of each server of callbacks.
 func servers(jobs []job) (targets []*target.Target) {
-	seen := map[*gate.Endpoint]bool{}
-	for i := range jobs {
-		if e := jobs[i].target; !seen[e.Gate] {
-			targets, seen[e.Gate] = append(targets, e), true
-		}
+	for _, which := range byGate(jobs) {
+		targets = append(targets, jobs[which[0]].target)
 	}
 	return targets
 }

@@ -32,7 +32,7 @@ type lane struct {
 }
 
 func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
-	for _, which := range grouped(len(jobs), func(i int) (*gate.Endpoint, bool) { return jobs[i].target.Gate, true }) {
+	for _, which := range byGate(jobs) {
 		first := &jobs[which[0]]
 		l := &lane{gate: first.target.Gate, jobs: which}
 		switch {
@@ -45,6 +45,11 @@ func splitLanes(jobs []job) (list []*lane, parts []*gate.Progress) {
 		list, parts = append(list, l), append(parts, l.progress)
 	}
 	return list, parts
+}
+
+// byGate divides jobs by their endpoints, or by the servers of callbacks.
+func byGate(jobs []job) [][]int {
+	return grouped(len(jobs), func(i int) (*gate.Endpoint, bool) { return jobs[i].target.Gate, true })
 }
 
 // grouped divides the numbers below n into groups with equal keys. A number without ok is in

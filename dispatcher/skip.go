@@ -215,13 +215,14 @@ func (w *Worker) putKnown(ctx context.Context, at knownPlace, known events.Known
 	return err
 }
 
-// forgetHomes drops the known signals of some homes.
+// forgetHomes drops the known signals of some homes. It writes even if none is known. So
+// another slice in flight cannot store its signals of these homes afterwards.
 func (w *Worker) forgetHomes(ctx context.Context, at knownPlace, homes []string) error {
 	_, err := w.dropKnown(ctx, at, func(known *events.Known) bool {
 		for _, home := range homes {
 			delete(known.Signals, home)
 		}
-		return false
+		return true
 	})
 	return err
 }

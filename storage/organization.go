@@ -19,6 +19,17 @@ func IsSuspended(v View, org string) (bool, error) {
 	return o.Suspended, IgnoreNotFound(err)
 }
 
+// IsActive reports whether an organization is not suspended, for tasks that read every
+// organization. An organization whose record does not decode is not active, because the
+// others must not suffer from it.
+func IsActive(v View, org string) (bool, error) {
+	suspended, err := IsSuspended(v, org)
+	if NoRecord(err) {
+		return false, nil
+	}
+	return err == nil && !suspended, err
+}
+
 // OrganizationRef names an organization. Every organization belongs to the operator.
 func OrganizationRef(id string) Ref { return KindOrganization.Ref(Shared, id) }
 

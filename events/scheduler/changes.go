@@ -150,10 +150,10 @@ func (c *changes) deleteRemoved(ctx context.Context, r storage.Record) error {
 }
 
 // subscribed counts an organization's subscriptions and reports whether a notification may
-// go to anybody. Nobody listens to a suspended organization.
+// go to anybody. Nobody listens to an organization that is not active.
 func (c *changes) subscribed(v storage.View, org string) (count int, ok bool, err error) {
-	suspended, err := storage.IsSuspended(v, org)
-	if err != nil || suspended {
+	active, err := storage.IsActive(v, org)
+	if err != nil || !active {
 		return 0, false, err
 	}
 	count = v.Count(storage.KindOpenADRSubscription, org)

@@ -117,8 +117,8 @@ func (c *priceChanges) since(revision uint64) (first uint64) {
 }
 
 // changes returns the schedules that run when prices change, each with the recent changes
-// for its organization. It leaves out suspended organizations. Once an organization is
-// resumed, the changes of the last changesFor count.
+// for its organization. It leaves out organizations that are not active. Once an
+// organization is resumed, the changes of the last changesFor count.
 func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 	found := map[storage.Ref]*priceChanges{}
 	err := s.Store.View(func(v storage.View) error {
@@ -127,8 +127,8 @@ func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 			if !schedule.OnPriceChange || !schedule.Enabled {
 				return nil
 			}
-			suspended, err := storage.IsSuspended(v, r.Org)
-			if err == nil && !suspended {
+			active, err := storage.IsActive(v, r.Org)
+			if active {
 				found[r.Ref] = &priceChanges{schedule: *schedule, first: r.First}
 			}
 			return err

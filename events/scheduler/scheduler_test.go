@@ -256,9 +256,35 @@ func TestScheduler_DamagedRecord(t *testing.T) {
 // damage stores a record that does not decode.
 func damage(t *testing.T, log *storagetest.Log, ref storage.Ref) {
 	t.Helper()
-	if _, err := log.Append(t.Context(), storage.Write{Ref: ref, At: time.Now(), Value: []byte(`{"id":7}`)}); err != nil {
+	was, err := log.Read(t.Context(), ref)
+	if err == nil {
+		_, err = log.Append(t.Context(), storage.Write{Ref: ref, Expect: was.Revision, At: time.Now(), Value: []byte(`{"id":7}`)})
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// An organization whose record does not decode keeps no other organization from its runs and
+// notifications.
+func TestScheduler_DamagedOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		s := onPriceChange()
+		s.OrganizationID = "other"
+		w.put(&s)
+		w.subscribe(storage.OpenADRProgram)
+		defer w.fleet(1)()
+		pass(minute)
+		damage(t, w.log, storage.OrganizationRef("other"))
+		pass(minute)
+		w.forget()
+		w.put(storagetest.RatePlan("org", "p", 0.2))
+		pass(2 * minute)
+		if runs, operations := w.runs(), w.operations("p"); len(runs) != 2 || !slices.Equal(operations, []string{events.OperationUpdate}) {
+			t.Errorf("%d triggers, with the notifications %q", len(runs), operations)
+		}
+	})
 }
 
 // With any fault, before or after an effect, and any number of process restarts: no run

@@ -58,10 +58,10 @@ func (r *Runner) alerts(v storage.View, source *storage.Source) (alerts []storag
 	return alerts, err
 }
 
-// hasHome reports whether an organization that is not suspended has a home on a rate plan,
-// or on a plan with that part.
+// hasHome reports whether an active organization has a home on a rate plan, or on a plan
+// with that part.
 func hasHome(v storage.View, org string, plan storage.Ref) (bool, error) {
-	if suspended, err := storage.IsSuspended(v, org); suspended || err != nil {
+	if active, err := storage.IsActive(v, org); !active || err != nil {
 		return false, err
 	}
 	seen := map[string]bool{}

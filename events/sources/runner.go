@@ -102,11 +102,11 @@ func (r *Runner) plan(ctx context.Context) error {
 			if err != nil || !s.Enabled {
 				return err
 			}
-			suspended, err := storage.IsSuspended(v, s.OrganizationID)
+			active, err := storage.IsActive(v, s.OrganizationID)
 			if err != nil {
 				return err
 			}
-			if !suspended {
+			if active {
 				age = max(age, now.Sub(state.GoodSince(s)))
 				if state.Late(s, now) {
 					late++

@@ -156,7 +156,7 @@ type SourceRun struct {
 }
 
 // SourceState is what a source's runs have found. It belongs to one revision of the
-// source: a changed source starts anew. But DataEnd stays for the same Feed.
+// source: a changed source starts anew. But DataEnd and Series stay for the same Feed.
 type SourceState struct {
 	ID       string `json:"id"`
 	Revision uint64 `json:"revision"`
@@ -169,6 +169,9 @@ type SourceState struct {
 	NextRunAt  Time `json:"nextRunAt"`
 	// DataEnd is the end of the newest fetched price.
 	DataEnd Time `json:"dataEnd"`
+	// Series are the identifiers of the series that the last fetched prices belong to, at
+	// most MaxSourceSeries.
+	Series []string `json:"series,omitempty"`
 	// Failures is the number of failed runs since the last good run.
 	Failures int `json:"failures"`
 	// Validators make the next request conditional.
@@ -199,6 +202,21 @@ func (s *SourceState) Validate() error {
 
 // maxSourceRuns is the number of runs in the log of a source.
 const maxSourceRuns = 20
+
+// MaxSourceSeries is the number of series that the state of a source names.
+const MaxSourceSeries = 100
+
+// Lacks reports whether a series of the source was deleted. Its prices must then be fetched
+// as for a new source.
+func (s *SourceState) Lacks(v View) (bool, error) {
+	for _, id := range s.Series {
+		r, err := v.Get(KindMarketSeries.Ref(s.OrganizationID, id))
+		if r.Deleted || err != nil {
+			return IgnoreNotFound(err) == nil, IgnoreNotFound(err)
+		}
+	}
+	return false, nil
+}
 
 // Record adds a run to the log.
 func (s *SourceState) Record(run SourceRun) {
@@ -241,9 +259,9 @@ func ReadSourceState(v View, source *Source, revision uint64) (SourceState, erro
 	fetches := source.feed()
 	if s.Revision != revision {
 		if s.Feed != fetches {
-			s.DataEnd = Time{}
+			s.DataEnd, s.Series = Time{}, nil
 		}
-		s = SourceState{ID: source.ID, Revision: revision, DataEnd: s.DataEnd, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
+		s = SourceState{ID: source.ID, Revision: revision, DataEnd: s.DataEnd, Series: s.Series, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
 	}
 	s.Feed = fetches
 	if s.NextRunAt.IsZero() {

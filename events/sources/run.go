@@ -72,13 +72,22 @@ func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source,
 // storage.ErrUnavailable, and the end of ctx.
 func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.SourceState, task events.Task) (storage.SourceState, error) {
 	now := r.Now()
-	suspended, err := storage.Query(r.Store, func(v storage.View) (bool, error) { return storage.IsSuspended(v, source.OrganizationID) })
+	suspended, lacks := false, false
+	err := r.Store.View(func(v storage.View) (err error) {
+		if suspended, err = storage.IsSuspended(v, source.OrganizationID); err == nil {
+			lacks, err = state.Lacks(v)
+		}
+		return err
+	})
 	if err != nil {
 		return state, err
 	}
 	if suspended { // the runs go on when the organization is resumed
 		state.NextRunAt = storage.Time{Time: now.Add(source.Every())}
 		return state, nil
+	}
+	if lacks {
+		state.DataEnd, state.Validators = storage.Time{}, storage.SourceValidators{}
 	}
 	f, run, failure := r.fetch(ctx, source, &state)
 	if ctx.Err() != nil {
@@ -158,6 +167,9 @@ func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run s
 				w.run.Outcome = storage.SourceStored
 			}
 			state.DataEnd.Time, state.Validators = w.end, f.validators
+			if len(w.series) > 0 {
+				state.Series = w.series[:min(len(w.series), storage.MaxSourceSeries)]
+			}
 		}
 		state.DueAt = task.DueAt
 		if state.LastGoodAt.After(run.At.Time) {

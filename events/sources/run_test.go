@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -77,6 +78,33 @@ func TestRun_BadAnswers(t *testing.T) {
 				t.Errorf("after the recovery the prices are %v", got)
 			}
 		})
+	}
+}
+
+// TestRun_DeletedSeries checks that a run after the deletion of the series stores all prices
+// again, although the server has nothing newer.
+func TestRun_DeletedSeries(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	early := strings.ReplaceAll(hours(20, 21), "2026-07-01", "2026-06-20")
+	w.answer = func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("ETag", `"one"`)
+		if r.Header.Get("If-None-Match") == `"one"` {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		text(early+strings.TrimPrefix(hours(22, 23), "start,price_usd_mwh\n"))(rw, r)
+	}
+	for range 2 { // both ask for other days
+		w.run(s)
+	}
+	must(t, w.Store.DeleteMarketSeries(t.Context(), storage.Shared, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB").ID))
+	if w.run(s); !slices.Equal(w.prices(), []float64{20, 21, 22, 23}) {
+		t.Errorf("the prices are %v", w.prices())
+	}
+	w.run(s)
+	if state := w.run(s); state.Runs[0].Outcome != storage.SourceUnchanged || w.asked[4].Header.Get("If-None-Match") == "" {
+		t.Errorf("the state is %+v", state)
 	}
 }
 

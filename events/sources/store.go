@@ -25,8 +25,9 @@ type writer struct {
 	now    time.Time
 	storage.Revised
 	run storage.SourceRun
-	// end is the end of the newest fetched price.
-	end time.Time
+	// end is the end of the newest fetched price. series are the series of the prices.
+	end    time.Time
+	series []string
 }
 
 // write adds everything that a fetch found to the change. Errors about the data are
@@ -95,7 +96,8 @@ func refine(p *feed.Prices, step time.Duration) {
 // prices adds the prices of a node to the series of the source's owner.
 func (w *writer) prices(p feed.Prices) error {
 	owner := storage.Base{OrganizationID: w.source.OrganizationID}
-	stored, _, err := storage.Read[storage.MarketSeries](w, storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node))
+	ref := storage.MarketSeriesRef(owner.OrganizationID, p.Kind, p.Node)
+	stored, _, err := storage.Read[storage.MarketSeries](w, ref)
 	if storage.IgnoreNotFound(err) != nil {
 		return err
 	}
@@ -113,6 +115,7 @@ func (w *writer) prices(p feed.Prices) error {
 		return fmt.Errorf("prices of %s: %w", p.Node, err)
 	}
 	w.Put, w.Gone = append(w.Put, revised.Put...), append(w.Gone, revised.Gone...)
+	w.series = append(w.series, ref.ID)
 	w.run.Added += added.Added
 	w.run.Changed += added.Changed
 	if added.End.After(w.end) {

@@ -315,8 +315,9 @@ func TestPrune_Age(t *testing.T) {
 	if got := homes(pages(t, l, young, "", 9)); got != "a" {
 		t.Errorf("young trigger has %q", got)
 	}
-	// A late retry of the old trigger restores none of its data.
-	fold(t, l, retry(old, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2)))
+	// Late receipts of old triggers restore none of their data.
+	idle := trigger("org", storage.NewID("trg_", noon.Add(-time.Minute)), -time.Minute, 0)
+	fold(t, l, retry(old, "r1.ep.b.1", delivery("b", events.OutcomeDelivered, 2)), slice(idle, 0, true))
 	if list, err := l.Recent("org", 9); err != nil || len(list) != 1 {
 		t.Errorf("%d triggers remain, %v", len(list), err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
+	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
@@ -48,7 +49,7 @@ func (l *Ledger) Prune(before time.Time) error {
 	err := l.file.View(func(tx *bbolt.Tx) error {
 		return triggersTable.Each(tx, nil, func(k []byte, t tally) error {
 			gone, err := erased(k)
-			if at := t.acceptedAt(); gone || !at.IsZero() && at.Before(before) {
+			if at := t.acceptedAt(k); gone || !at.IsZero() && at.Before(before) {
 				old = append(old, string(k))
 			}
 			return err
@@ -109,13 +110,19 @@ func dropTrigger(tx *bbolt.Tx, place []byte) error {
 	return errors.Join(walkingSet.Put(tx, place, false), unnotifiedSet.Put(tx, place, false), triggersTable.Delete(tx, place))
 }
 
-// acceptedAt returns the trigger's acceptance time. If only a late receipt is known, it
-// returns the receipt's time.
-func (t *tally) acceptedAt() time.Time {
-	if t.Trigger.ID == "" {
+// acceptedAt returns the acceptance time of the trigger with a key. If only a late receipt is
+// known, it returns the time of the receipt's deliveries. Without a delivery it returns the
+// time in the trigger's identifier.
+func (t *tally) acceptedAt(key []byte) time.Time {
+	switch {
+	case t.Trigger.ID != "":
+		return t.Trigger.CreatedAt.Time
+	case !t.LastAt.IsZero():
 		return t.LastAt.Time
 	}
-	return t.Trigger.CreatedAt.Time
+	_, id, _ := strings.Cut(string(key), "\x00")
+	at, _ := storage.IDTime(id)
+	return at
 }
 
 // deleteIf deletes the old values of a table, and all values of deleted organizations.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"testing"
 	"time"
@@ -100,5 +101,39 @@ func TestInputs_ManualRetry(t *testing.T) {
 	must(t, err)
 	if log.Outcome != events.OutcomeRetrying || log.Reason != "retried by hand" || len(log.Attempts) != 3 {
 		t.Errorf("delivery log is %+v", log)
+	}
+}
+
+// TestInputs_TwoManualRetries retries a delivery by two replays at the same time. The delivery
+// counts as delivered if one of them delivers it, in any order, and otherwise as the later
+// one ends.
+func TestInputs_TwoManualRetries(t *testing.T) {
+	delivered, expired, failed := events.OutcomeDelivered, events.OutcomeExpired, events.OutcomeFailed
+	for _, tt := range []struct{ first, second, want events.Outcome }{
+		{expired, delivered, delivered}, {delivered, expired, delivered}, {expired, failed, failed}, {delivered, delivered, delivered},
+	} {
+		for order := range 2 {
+			l, tr := given(t)
+			k, before := keptFor("a"), progress(t, l, tr).Outcomes
+			ends := make([]events.Receipt, 2)
+			for i, o := range []events.Outcome{tt.first, tt.second} {
+				r, receipt := k.Retry(tr, at(time.Duration(10+i)*time.Minute), noon)
+				fold(t, l, receipt)
+				d := delivery("a", o, 1)
+				d.At = at(time.Duration(20+i) * time.Minute)
+				ends[i] = retry(tr, r.Key(), named(tr, d)...)
+			}
+			fold(t, l, ends[order], ends[1-order])
+			before[failed]--
+			before[tt.want]++
+			maps.DeleteFunc(before, func(_ events.Outcome, n int) bool { return n == 0 })
+			if p := progress(t, l, tr); p.Status != events.TriggerCompleted || !reflect.DeepEqual(p.Outcomes, before) {
+				t.Errorf("%+v in the order %d: %s %v, want %v", tt, order, p.Status, p.Outcomes, before)
+			}
+			log, err := l.Delivery("org", events.MessageID(tr.ID, "a", "ep"))
+			if must(t, err); log.Outcome != tt.want {
+				t.Errorf("%+v in the order %d: %s", tt, order, log.Outcome)
+			}
+		}
 	}
 }

@@ -23,8 +23,9 @@ type retried struct {
 // attempt. It counts the outcome of a waiting delivery. A final outcome counts whatever
 // its attempt's number, because after a crash two runs may have counted separately. The
 // first receipt after a manual retry reopens the delivery. That receipt may be the record
-// of the manual retry or of a quicker attempt. DELIVERED replaces an outcome of the other run
-// that gave up.
+// of the manual retry or of a quicker attempt. Two replays may retry a delivery at the same
+// time. The later one then decides, but DELIVERED counts from either. DELIVERED replaces an
+// outcome of the other run that gave up.
 func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map[events.Outcome]int) error {
 	place := key(r.TriggerID, d.HomeID, d.EndpointID)
 	if err := putAttempt(tx, place, d); err != nil {
@@ -44,7 +45,7 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 		if err := recount(tx, r.TriggerID, &have, d, counts); err != nil {
 			return err
 		}
-	case again < have.Again, ok && (have.Outcome.Final() || have.Attempt > d.Attempt && !d.Outcome.Final()):
+	case again < have.Again && d.Outcome != events.OutcomeDelivered, ok && (have.Outcome.Final() || have.Attempt > d.Attempt && !d.Outcome.Final()):
 		return nil
 	}
 	now := retried{Delivery: *d, Again: max(again, have.Again)}
@@ -73,7 +74,8 @@ func recount(tx *bbolt.Tx, triggerID string, have *retried, d *events.Delivery, 
 	return err
 }
 
-// reopen reopens a delivery for a manual retry, if the delivery was given up.
+// reopen reopens a delivery for a manual retry, if the delivery was given up. A delivery that
+// an earlier manual retry has reopened stays open.
 func reopen(tx *bbolt.Tx, triggerID string, d *events.Delivery, counts map[events.Outcome]int) (opened bool, err error) {
 	first, found, err := inSlice(tx, triggerID, d.HomeID, d.EndpointID)
 	if err != nil || !found {
@@ -81,7 +83,7 @@ func reopen(tx *bbolt.Tx, triggerID string, d *events.Delivery, counts map[event
 	}
 	was, err := latest(tx, triggerID, first)
 	if err != nil || !was.Outcome.GivenUp() {
-		return false, err
+		return was.Outcome == events.OutcomeRetrying && err == nil, err
 	}
 	counts[was.Outcome]--
 	counts[events.OutcomeRetrying]++

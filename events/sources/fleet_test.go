@@ -33,6 +33,7 @@ type fleet struct {
 // request is a run that waits for the response of the operator's server.
 type request struct {
 	process string
+	path    string
 	answer  chan string
 	gone    <-chan struct{}
 }
@@ -50,7 +51,7 @@ func newFleet(t *testing.T) *fleet {
 	t.Cleanup(func() { must(t, server.Stop(time.Minute)) })
 	f := &fleet{t: t, server: server, asked: make(chan request)}
 	operator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := request{r.UserAgent(), make(chan string), r.Context().Done()}
+		q := request{r.UserAgent(), r.URL.Path, make(chan string), r.Context().Done()}
 		select {
 		case f.asked <- q:
 		case <-q.gone:
@@ -184,6 +185,37 @@ func TestFleet_EachRunOnce(t *testing.T) {
 		t.Errorf("after the kill the runs are %+v", state.Runs)
 	}
 	f.none()
+}
+
+// TestFleet_OrganizationThatHangs has an organization with more sources than a process has
+// slots. Their server hangs. Another organization's source runs meanwhile, and the rest runs
+// later.
+func TestFleet_OrganizationThatHangs(t *testing.T) {
+	f := newFleet(t)
+	p := f.start("a")
+	for i := range slots + 1 {
+		org := map[bool]string{true: "bolt", false: "acme"}[i == slots]
+		s := storage.Source{ID: "s" + strconv.Itoa(i), Base: storage.Base{OrganizationID: org}, SourceSettings: storage.SourceSettings{
+			Adapter: "csv", URL: f.url + "/" + org, Parameters: map[string]string{"node": "HUB"}, Enabled: true, EverySeconds: 86400, Timezone: "UTC",
+		}}
+		if i%slots == 0 {
+			must(t, p.Store.Create(t.Context(), &storage.Organization{ID: org, Name: org, Base: storage.Base{OrganizationID: storage.Shared}}))
+		}
+		must(t, p.Store.Create(t.Context(), &s))
+		must(t, p.conn.PutNewTask(t.Context(), events.SourceTask(&s, p.Store.Revision(), s.UpdatedAt.Time)))
+	}
+	var hanging []request
+	for q := f.next(); q.path != "/bolt"; q = f.next() {
+		if hanging = append(hanging, q); len(hanging) > share {
+			t.Fatalf("%d runs of one organization are in progress", len(hanging))
+		}
+	}
+	for _, q := range hanging {
+		q.answer <- file(20)
+	}
+	for range slots - len(hanging) {
+		f.next().answer <- file(20)
+	}
 }
 
 // file is a file of one price.

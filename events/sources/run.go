@@ -25,6 +25,11 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	case err != nil:
 		return err
 	case !state.DueAt.Equal(task.DueAt.Time):
+		done := r.begin(source.OrganizationID)
+		if done == nil {
+			return r.postpone(ctx, source, task.Revision)
+		}
+		defer done()
 		if state, err = r.run(ctx, source, state, task); errors.Is(err, errOutdated) || errors.Is(err, storage.ErrNotFound) {
 			return nil // ErrNotFound: the source was deleted while its first state was written
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +18,12 @@ import (
 )
 
 const (
-	// slots is the number of simultaneous fetches of a process.
+	// slots is the number of simultaneous fetches of a process. share is the largest number
+	// for one organization, so that servers that hang delay nobody else's prices.
 	slots = 8
+	share = slots / 2
+	// shareDelay is the delay of a run beyond share.
+	shareDelay = 2 * time.Second
 	// planEvery is the interval between searches for sources without a pending run.
 	planEvery = 30 * time.Second
 )
@@ -45,6 +50,10 @@ type Runner struct {
 	runs *prometheus.CounterVec
 	late prometheus.Gauge
 	age  prometheus.Gauge
+
+	mu sync.Mutex
+	// fetching counts the runs in progress, by organization.
+	fetching map[string]int
 }
 
 // New returns a runner. Run starts it.
@@ -57,7 +66,7 @@ func New(d Deps) *Runner {
 		return metrics.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
 	return &Runner{
-		Deps: d,
+		Deps: d, fetching: map[string]int{},
 		runs: metrics.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "source_runs_total", Help: "Runs of sources by this process, by adapter and outcome.",
 		}, []string{"adapter", "outcome"}),
@@ -139,6 +148,33 @@ func (r *Runner) plan(ctx context.Context) error {
 		err = events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()])
 	}
 	return err
+}
+
+// begin counts a run of an organization until done is called. done is nil if the organization
+// has its share of the slots.
+func (r *Runner) begin(org string) (done func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fetching[org] == share {
+		return nil
+	}
+	r.fetching[org]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.fetching[org]--; r.fetching[org] == 0 {
+			delete(r.fetching, org)
+		}
+	}
+}
+
+// postpone puts a run beyond the share of its organization again, by the clock of the tasks.
+func (r *Runner) postpone(ctx context.Context, source *storage.Source, revision uint64) error {
+	now, err := r.Tasks.Clock(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, revision, now.Add(shareDelay)))
 }
 
 // observe counts and logs a run.

@@ -77,17 +77,25 @@ func (r *Replayer) Run(ctx context.Context) error {
 // pageSize is the number of deliveries between two updates of a replay's progress.
 const pageSize = 512
 
+// turn is the time after which a replay goes to the end of the queue. Otherwise two long
+// replays of one organization would delay all others until their end.
+const turn = 10 * time.Second
+
 // errCompleted cancels the update of a completed replay.
 var errCompleted = errors.New("the replay is completed")
 
-// replay performs a replay from its cursor on.
+// replay performs a replay from its cursor on, for one turn.
 func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken) error {
 	if err := r.Store.CatchUp(ctx); err != nil {
 		return err
 	}
 	ref := storage.KindReplay.Ref(task.OrganizationID, task.ID)
 	replay, err := storage.Get[storage.Replay](r.Store, ref)
+	began := r.Now()
 	for err == nil && replay.Status != storage.ReplayCompleted {
+		if r.Now().Sub(began) > turn {
+			return r.Tasks.PutTask(ctx, task) // its due time has passed
+		}
 		var page []events.Delivery
 		var next string
 		page, next, err = r.Ledger.Deliveries(ref.Org, query(&replay))

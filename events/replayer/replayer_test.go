@@ -224,6 +224,29 @@ func TestReplay_Plan(t *testing.T) {
 	}
 }
 
+// TestReplay_Turns checks that a long replay lets others go first, and goes on afterwards.
+func TestReplay_Turns(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_1", 1, noon, repeat(4*pageSize, events.OutcomeFailed)...)
+	task := w.ask(events.OutcomeFailed)
+	w.fail = func(what string) error {
+		if what == "deliveries" {
+			w.now = w.now.Add(turn)
+		}
+		return nil
+	}
+	for i, want := range []int{2 * pageSize, 4 * pageSize} {
+		if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
+			t.Fatal(err)
+		}
+		again, put := w.waiting[task.Name()]
+		if last := i == 1; w.result().Found != want || put == last || put && !again.DueAt.Equal(task.DueAt.Time) {
+			t.Errorf("turn %d: the replay is %+v, and the task %+v", i, w.result(), again)
+		}
+		clear(w.waiting)
+	}
+}
+
 // Wherever a replay is interrupted, before or after an effect, its next run retries the
 // rest, and retries nothing twice that the ledger shows as retried.
 func TestReplay_Resume(t *testing.T) {

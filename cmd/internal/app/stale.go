@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,21 +28,20 @@ func (a *App) countStale(context.Context) error {
 }
 
 // setStale counts the organizations whose receivers have no current signal. It ignores
-// suspended organizations, and organizations without any trigger.
+// organizations that are not active or have no trigger, and endpoints that do not decode.
 func (a *App) setStale(now time.Time) error {
 	n := 0
 	err := a.store.View(func(v storage.View) error {
-		organizations, err := storage.ReadList[storage.Organization](v, storage.KindOrganization, storage.Shared, "", math.MaxInt)
-		for i := 0; err == nil && i < len(organizations); i++ {
-			if organizations[i].Suspended {
-				continue
+		return storage.EachOrganization(v, func(org string) error {
+			if active, err := storage.IsActive(v, org); !active || err != nil {
+				return err
 			}
-			var stale bool
-			if stale, err = a.ranOut(v, organizations[i].ID, now); stale {
+			stale, err := a.ranOut(v, org, now)
+			if stale {
 				n++
 			}
-		}
-		return err
+			return err
+		})
 	})
 	if err == nil {
 		a.stale.Set(float64(n))
@@ -58,6 +55,13 @@ func (a *App) ranOut(v storage.View, org string, now time.Time) (stale bool, err
 	if ended, err := a.ledger.RanOut(org, now); err != nil || !ended {
 		return false, err
 	}
-	endpoints, err := storage.ReadList[storage.WebhookEndpoint](v, storage.KindWebhookEndpoint, org, "", math.MaxInt)
-	return slices.ContainsFunc(endpoints, func(e storage.WebhookEndpoint) bool { return e.Wants(storage.EventPriceSignalUpdated) }), err
+	for r, err := range storage.Live(v, storage.KindWebhookEndpoint, org, "") {
+		if err != nil {
+			return false, err
+		}
+		if e, err := storage.DecodeEndpoint(r); err == nil && e.Wants(storage.EventPriceSignalUpdated) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

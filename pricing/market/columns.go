@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // group identifies a future series.
@@ -118,12 +119,17 @@ func (w row) price() (price float64, kind Kind, field string, err error) {
 	return price * scale, "", "price", err
 }
 
-// unit returns the factor from a plain price to $/kWh.
+// unit returns the factor from a plain price to $/kWh. Plain drops the signs of currencies,
+// so unit spells out the cents and keeps the units of other currencies unknown.
 func (w row) unit() (float64, error) {
 	if w.fields["millisutc"] != "" { // ComEd
 		return 1e-2, nil
 	}
-	switch unit := Plain(w.fields["unit"]); unit {
+	text := strings.ReplaceAll(w.fields["unit"], "¢", "c")
+	if strings.ContainsFunc(text, func(r rune) bool { return r != '$' && unicode.Is(unicode.Sc, r) }) {
+		return 0, errUnit(text)
+	}
+	switch unit := Plain(text); unit {
 	case "kwh", "usdkwh", "usdperkwh":
 		return 1, nil
 	case "mwh", "usdmwh", "usdpermwh":
@@ -137,7 +143,11 @@ func (w row) unit() (float64, error) {
 			return factor, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not known; $/kWh, $/MWh and cents/kWh are", w.fields["unit"])
+	return 0, errUnit(text)
+}
+
+func errUnit(unit string) error {
+	return fmt.Errorf("%q is not known; $/kWh, $/MWh and cents/kWh are", unit)
 }
 
 func number(s string) (float64, error) {

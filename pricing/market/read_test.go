@@ -44,6 +44,8 @@ func TestRead_Operators(t *testing.T) {
 			"LZ_HOUSTON", market.RealTime, "2026-07-01T05:15:00Z", 0.018, 1},
 		{"plain", "utc_start,rt_lmp_usd_mwh\n2018-03-01T05:00Z,25.4677\n", "default", market.RealTime, "2018-03-01T05:00:00Z", 0.0254677, 1},
 		{"plain with a unit", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,cents/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
+		// 3.5 ¢/kWh is 3.5/100 = 0.035 $/kWh. By letters alone the unit would be "kwh".
+		{"plain with the sign of cents", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,¢/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
 		{"NDJSON", `{"node":"X","market":"REAL_TIME","start":"2026-07-01T00:00:00Z","price":30,"unit":"$/MWh"}` + "\n\n" + `{"node":"X","market":"REAL_TIME","start":"2026-07-01T01:00:00Z","price":"31","unit":"$/MWh"}`,
 			"X", market.RealTime, "2026-07-01T00:00:00Z", 0.03, 2},
 	} {
@@ -225,6 +227,7 @@ func TestRead_Invalid(t *testing.T) {
 		"no zone":      {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,01:00,3\n", market.ErrFile, "line 2: DeliveryDate: is a local date"},
 		"bad hour":     {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,25:00,3\n", market.ErrFile, "line 2: DeliveryDate"},
 		"market":       {"start,price_usd_kwh,market\n2026-07-01T00:00:00Z,3,bazaar\n", market.ErrFile, `line 2: market: "bazaar" is not a market`},
+		"euros":        {"start,price,unit\n2026-07-01T00:00:00Z,3,€/MWh\n", market.ErrFile, `line 2: unit: "€/MWh" is not known`},
 		"not an array": {"{]\n", market.ErrFile, "line 1: line: not a JSON object"},
 		"not a series": {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
 	} {

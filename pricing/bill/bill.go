@@ -23,6 +23,8 @@ type Month struct {
 	DemandKW float64 `json:"demandKw" doc:"The highest demand. 0 if the plan has no demand charges." example:"0"`
 	Demand   float64 `json:"demand" doc:"The demand charges." example:"0"`
 	Credit   float64 `json:"credit" doc:"The savings by solar in the month, before the rollover of credits." example:"0"`
+
+	uncredited float64 // the charges on DrawnKWh that credits in dollars do not pay
 }
 
 // Bill is the bill of a span of time, usually a year.
@@ -116,9 +118,10 @@ func (t *Terms) month(m *monthOfSteps, solar bool, bank *bank) Month {
 	case t.Metering == NetBilling:
 		month.Credit = month.Energy - t.energy(m, drawn) + t.pay(m, sent)
 	case t.Rollover == Energy:
-		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net) - t.uncredited(m)
+		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net) - t.uncredited(m, sent)
 	default:
-		month.Credit = month.Energy - t.energy(m, net) - t.uncredited(m)
+		month.Credit = month.Energy - t.energy(m, net) - t.uncredited(m, sent)
+		month.uncredited = t.uncredited(m, drawn)
 	}
 	return month
 }

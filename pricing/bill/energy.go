@@ -205,13 +205,12 @@ func (l *ladder) sell(kwh float64) float64 {
 	return l.sells[len(l.sells)-1]
 }
 
-// uncredited returns the charges, $, that net metering does not credit for exported
-// energy.
-func (t *Terms) uncredited(m *monthOfSteps) float64 {
+// uncredited returns the charges, $, on a month's flow that net metering does not credit.
+func (t *Terms) uncredited(m *monthOfSteps, f flow) float64 {
 	return sum(m, func(d *dayOfSteps, s step) float64 {
 		if t.Regime.On(d.date).CreditsAll {
 			return 0
 		}
-		return sent(s) * d.rates.Uncredited * (1 + d.rates.Tax)
+		return f(s) * d.rates.Uncredited * (1 + d.rates.Tax)
 	})
 }

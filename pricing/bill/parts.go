@@ -140,6 +140,7 @@ func (t *Terms) addUp(bills []*Bill) *Bill {
 			m.Energy += of.Energy
 			m.Demand += of.Demand
 			m.Credit += of.Credit
+			m.uncredited += of.uncredited
 			m.DemandKW = max(m.DemandKW, of.DemandKW)
 		}
 		sum.Demand += b.Demand

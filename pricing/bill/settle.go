@@ -82,11 +82,12 @@ func surplus(months []Month) float64 {
 }
 
 // rollOver carries credits from month to month. Credits pay for energy, never for fixed
-// or demand charges. rollOver returns the amount due each month and the remaining credit.
+// or demand charges, nor for the charges on every kWh drawn that net metering does not
+// credit. rollOver returns the amount due each month and the remaining credit.
 func (t *Terms) rollOver(months []Month) (due []float64, left float64) {
 	credits := ledger{expiry: t.CreditMonths}
 	for _, m := range months {
-		due = append(due, m.apart()+credits.apply(m.Energy-m.Credit))
+		due = append(due, m.apart()+m.uncredited+credits.apply(m.Energy-m.Credit-m.uncredited))
 	}
 	return due, sumOf(credits.credits)
 }

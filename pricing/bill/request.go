@@ -12,7 +12,7 @@ type Request struct {
 	Generated    []float64 `json:"generatedKwh,omitempty" maxItems:"35136" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The generated energy of each step of loadKwh, in kWh. Without it, the home's solar generates as in a typical year, unless loadKwh has a start or values below 0."`
 	StepMinutes  int       `json:"stepMinutes,omitempty" minimum:"15" maximum:"60" doc:"The length of a step: 15, 30 or 60. By default loadKwh covers a year."`
 	Start        string    `json:"start,omitempty" format:"date" doc:"The first day of loadKwh, by the home's calendar. Without it, loadKwh is a typical year from 1 January."`
-	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year of a typical year's weekdays, not a leap year. By default a year in which the rate plan is in force."`
+	CalendarYear int       `json:"calendarYear,omitempty" minimum:"1900" maximum:"2200" doc:"The year of a typical year's weekdays. A leap year if loadKwh has 366 days, and otherwise none. By default a year in which the rate plan is in force."`
 	AnnualKWh    float64   `json:"annualKwh,omitempty" exclusiveMinimum:"0" maximum:"10000000" doc:"The used energy of a year. By default the home's assumed use, or 10,791 kWh, the mean of US homes."`
 
 	SolarKW *float64 `json:"solarSystemSizeKw,omitempty" minimum:"0" maximum:"1000" doc:"The size of the solar system in kW, instead of the home's own. 0 for none."`

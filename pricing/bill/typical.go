@@ -59,7 +59,8 @@ func (r *Request) step() (time.Duration, error) {
 }
 
 // start returns the start of the first step. A typical year begins in the requested
-// calendar year, or in a year with the tariff in force.
+// calendar year, or in a year with the tariff in force. It has a leap day if loadKwh has
+// 366 days.
 func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	switch year := time.Date(r.CalendarYear, time.January, 1, 0, 0, 0, 0, time.UTC); {
 	case r.Start != "" && r.CalendarYear != 0:
@@ -74,15 +75,19 @@ func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 			return day, wrong("start", "must be a day such as 2026-01-01, not %q", r.Start)
 		}
 		return day, nil
-	case r.CalendarYear == 0 && t.Tariff == nil:
-		return typicalYear, nil
 	case r.CalendarYear == 0:
-		return yearInForce(t), nil
-	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(year):
-		return year, wrong("calendarYear", "must be from 1900 to 2200 and no leap year, not %d", r.CalendarYear)
+		return yearInForce(t, r.hasLeapDay()), nil
+	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(year) != r.hasLeapDay():
+		return year, wrong("calendarYear", "must be from 1900 to 2200, and a leap year exactly if loadKwh has 366 days, not %d", r.CalendarYear)
 	default:
 		return year, nil
 	}
+}
+
+// hasLeapDay reports whether loadKwh has the steps of 366 days.
+func (r *Request) hasLeapDay() bool {
+	step, err := r.step()
+	return err == nil && time.Duration(len(r.Load))*step == 366*24*time.Hour
 }
 
 // typicalYear sets the weekdays of a typical year. It has no leap day.
@@ -90,10 +95,13 @@ var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func isLeap(year time.Time) bool { return year.AddDate(0, 0, 365).Day() != 1 }
 
-// yearInForce returns the start of a year without a leap day. The newest versions and
-// riders of the tariff and of all parts have begun at that time.
-func yearInForce(t *Terms) time.Time {
-	tariffs := []*pricing.Tariff{t.Tariff}
+// yearInForce returns the start of a year, either with or without a leap day. The newest
+// versions and riders of the tariff and of all parts have begun at that time.
+func yearInForce(t *Terms, leap bool) time.Time {
+	var tariffs []*pricing.Tariff
+	if t.Tariff != nil {
+		tariffs = append(tariffs, t.Tariff)
+	}
 	for _, part := range t.Parts {
 		tariffs = append(tariffs, part.Tariff)
 	}
@@ -113,7 +121,7 @@ func yearInForce(t *Terms) time.Time {
 	if !first.IsZero() {
 		year = time.Date(first.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
-	for year.Before(first) || isLeap(year) {
+	for year.Before(first) || isLeap(year) != leap {
 		year = year.AddDate(1, 0, 0)
 	}
 	return year

@@ -1,6 +1,7 @@
 package bill_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +154,30 @@ func TestTypicalYear_Riders(t *testing.T) {
 	})
 	if !near(b.Total, 8760*0.23) {
 		t.Errorf("total %v, want %v", b.Total, 8760*0.23)
+	}
+}
+
+// A load of 366 days is a leap year: twelve months with a February of 29 days, and no 1
+// January of the next year. It costs 12 x $10 + 8784 x $0.1 = $998.4.
+func TestTypicalYear_LeapDay(t *testing.T) {
+	request := hourly("", 366, func(int) float64 { return 1 })
+	fixed := pricing.Charge{Amount: 10, Unit: "$/month"}
+	byTheHour := bill.Terms{HourlyPrices: slices.Repeat([]float64{0.1}, 8784), FixedCharge: fixed}
+	ofPlan := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(0.1), "fixedchargefirstmeter": 10})}
+	for name, terms := range map[string]bill.Terms{"prices by the hour": byTheHour, "plan": ofPlan} {
+		for _, year := range []int{0, 2024} {
+			request.CalendarYear = year
+			b, err := bill.ForHome(bill.Home{}, terms, request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(b.Months) != 12 || b.Months[1].UsedKWh != 29*24 || !near(b.Total, 998.4) {
+				t.Errorf("%s, %d: %d months, $%v: %+v", name, year, len(b.Months), b.Total, b.Months[1])
+			}
+		}
+		request.CalendarYear = 2025
+		if _, err := bill.ForHome(bill.Home{}, terms, request); err == nil {
+			t.Errorf("%s: no error for 366 days of 2025", name)
+		}
 	}
 }

@@ -12,7 +12,8 @@ type bank struct {
 var probeHours = [4]int{0, 5, 11, 17}
 
 // banked returns the energy charge of a month's net use, after credit for the kWh of
-// earlier months. The surplus of each period goes to the bank.
+// earlier months, and the charges on every kWh drawn that net metering does not credit. The
+// surplus of each period goes to the bank.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	last := &m.seen[len(m.seen)-1]
 	ladders := t.ladders(last, m)
@@ -29,11 +30,11 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 			b.kwh[p], use[p] = -use[p], 0
 		}
 	}
-	total := sumOf(use)
+	total, charge := sumOf(use), t.uncredited(m, drawn)
 	if total == 0 {
-		return 0
+		return charge
 	}
-	charge := total * last.rates.Rate * (1 + last.rates.Tax)
+	charge += total * (last.rates.Rate*(1+last.rates.Tax) - t.uncreditedRate(last)) // the price of a kWh has them already
 	for p := range use {
 		charge += use[p] / total * ladders[p].cost(total)
 	}

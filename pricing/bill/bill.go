@@ -24,7 +24,7 @@ type Month struct {
 	Demand   float64 `json:"demand" doc:"The demand charges." example:"0"`
 	Credit   float64 `json:"credit" doc:"The savings by solar in the month, before the rollover of credits." example:"0"`
 
-	uncredited float64 // the charges on DrawnKWh that credits in dollars do not pay
+	uncredited float64 // the charges on DrawnKWh that credits do not pay, if credits are in dollars
 }
 
 // Bill is the bill of a span of time, usually a year.
@@ -118,7 +118,7 @@ func (t *Terms) month(m *monthOfSteps, solar bool, bank *bank) Month {
 	case t.Metering == NetBilling:
 		month.Credit = month.Energy - t.energy(m, drawn) + t.pay(m, sent)
 	case t.Rollover == Energy:
-		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net) - t.uncredited(m, sent)
+		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net)
 	default:
 		month.Credit = month.Energy - t.energy(m, net) - t.uncredited(m, sent)
 		month.uncredited = t.uncredited(m, drawn)

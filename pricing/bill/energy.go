@@ -207,10 +207,13 @@ func (l *ladder) sell(kwh float64) float64 {
 
 // uncredited returns the charges, $, on a month's flow that net metering does not credit.
 func (t *Terms) uncredited(m *monthOfSteps, f flow) float64 {
-	return sum(m, func(d *dayOfSteps, s step) float64 {
-		if t.Regime.On(d.date).CreditsAll {
-			return 0
-		}
-		return f(s) * d.rates.Uncredited * (1 + d.rates.Tax)
-	})
+	return sum(m, func(d *dayOfSteps, s step) float64 { return f(s) * t.uncreditedRate(d) })
+}
+
+// uncreditedRate returns the part of a day's prices that net metering does not credit, $/kWh.
+func (t *Terms) uncreditedRate(d *dayOfSteps) float64 {
+	if t.Regime.On(d.date).CreditsAll {
+		return 0
+	}
+	return d.rates.Uncredited * (1 + d.rates.Tax)
 }

@@ -24,26 +24,29 @@ func TestCredits_Expire(t *testing.T) {
 	}
 }
 
-// Net metering's credits do not pay the charges on every kWh drawn (CPUC Decision
+// Net metering's credits, in dollars or in kWh, do not pay the charges on every kWh drawn (CPUC Decision
 // 16-01-044), even if the credits lapse at the settlement.
 //
 // January sends 100 kWh and draws 50. It owes 50 x $0.02 = $1, and has a credit of
 // (100 - 50) x ($0.30 - $0.02) = $14. March draws 100 kWh: 100 x $0.02 = $2 and
-// 100 x $0.28 = $28.
+// 100 x $0.28 = $28. The 50 kWh of January are worth the same 50 x $0.28 = $14.
 func TestCredits_PayNoUncreditedCharges(t *testing.T) {
 	m := threeMonths()
 	m.Load[1] = 50
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.3}}}, "nonbypassable": 0.02})
 	part := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0}}}})
+	plans := map[string]bill.Terms{"plan": {Tariff: tariff}, "parts": {Tariff: tariff, Parts: []pricing.PricedPart{
+		{PlanPart: pricing.PlanPart{PlanID: "delivery", Role: pricing.RoleDelivery}, Tariff: tariff},
+		{PlanPart: pricing.PlanPart{PlanID: "generation", Role: pricing.RoleGeneration}, Tariff: part},
+	}}}
 	request := bill.Request{Load: m.Load, Start: "2026-01-01", StepMinutes: 60}
 	for month, want := range map[time.Month]float64{time.January: 1 + 2 + 28, time.March: 1 + 2 + 28 - 14} {
-		request.Rules = bill.Rules{Metering: bill.NetMetering, TrueUpMonth: int(month)}
-		for name, terms := range map[string]bill.Terms{"plan": {Tariff: tariff}, "parts": {Tariff: tariff, Parts: []pricing.PricedPart{
-			{PlanPart: pricing.PlanPart{PlanID: "delivery", Role: pricing.RoleDelivery}, Tariff: tariff},
-			{PlanPart: pricing.PlanPart{PlanID: "generation", Role: pricing.RoleGeneration}, Tariff: part},
-		}}} {
-			if b, err := bill.ForHome(bill.Home{Location: time.UTC}, terms, request); err != nil || !near(b.Total, want) {
-				t.Errorf("%s, true-up after %v: %+v, %v; want $%v", name, month, b, err, want)
+		for _, rollover := range []bill.Rollover{bill.Dollars, bill.Energy} {
+			request.Rules = bill.Rules{Metering: bill.NetMetering, Rollover: rollover, TrueUpMonth: int(month)}
+			for name, terms := range plans {
+				if b, err := bill.ForHome(bill.Home{Location: time.UTC}, terms, request); err != nil || !near(b.Total, want) {
+					t.Errorf("%s, %s, true-up after %v: %+v, %v; want $%v", name, rollover, month, b, err, want)
+				}
 			}
 		}
 	}

@@ -128,12 +128,11 @@ func (t *Terms) month(m *monthOfSteps, solar bool, bank *bank) Month {
 
 // charged returns the amount of a charge for the metered days of a month.
 func charged(c pricing.Charge, m *monthOfSteps) float64 {
-	const daysAYear = 365
 	switch unit := strings.ToLower(strings.TrimPrefix(c.Unit, "$")); unit {
 	case "/day":
 		return c.Amount * float64(len(m.seen))
 	case "/year":
-		return c.Amount * float64(len(m.seen)) / daysAYear
+		return c.Amount * m.years()
 	}
 	return c.Amount * m.share()
 }

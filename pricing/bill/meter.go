@@ -81,6 +81,20 @@ type monthOfSteps struct {
 // share returns the metered part of the billing month, from 0 to 1.
 func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m.days) }
 
+// years returns the metered part of a calendar year. The days of a leap year also add up
+// to 1.
+func (m *monthOfSteps) years() float64 {
+	sum := 0.0
+	for i := range m.seen {
+		days := 365.0
+		if isLeap(m.seen[i].date.Year) {
+			days++
+		}
+		sum += 1 / days
+	}
+	return sum
+}
+
 // versions divides a month into the days of each version of the tariff, which have the
 // charges of that version in proportion to their number.
 func (m *monthOfSteps) versions() (parts []monthOfSteps) {

@@ -77,7 +77,7 @@ func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 		return day, nil
 	case r.CalendarYear == 0:
 		return yearInForce(t, r.hasLeapDay()), nil
-	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(year) != r.hasLeapDay():
+	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(r.CalendarYear) != r.hasLeapDay():
 		return year, wrong("calendarYear", "must be from 1900 to 2200, and a leap year exactly if loadKwh has 366 days, not %d", r.CalendarYear)
 	default:
 		return year, nil
@@ -93,7 +93,9 @@ func (r *Request) hasLeapDay() bool {
 // typicalYear sets the weekdays of a typical year. It has no leap day.
 var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-func isLeap(year time.Time) bool { return year.AddDate(0, 0, 365).Day() != 1 }
+func isLeap(year int) bool {
+	return time.Date(year, time.February, 29, 0, 0, 0, 0, time.UTC).Day() == 29
+}
 
 // yearInForce returns the start of a year, either with or without a leap day. The newest
 // versions and riders of the tariff and of all parts have begun at that time.
@@ -121,7 +123,7 @@ func yearInForce(t *Terms, leap bool) time.Time {
 	if !first.IsZero() {
 		year = time.Date(first.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 	}
-	for year.Before(first) || isLeap(year) != leap {
+	for year.Before(first) || isLeap(year.Year()) != leap {
 		year = year.AddDate(1, 0, 0)
 	}
 	return year

@@ -181,3 +181,19 @@ func TestTypicalYear_LeapDay(t *testing.T) {
 		}
 	}
 }
+
+// A charge by the year is due once for all days of a year: 366 x $366/366 = $366 in 2024,
+// and 365 x $366/365 = $366 in 2025. The minimum of $400 a year adds $34.
+func TestCharges_YearlyInLeapYear(t *testing.T) {
+	plan := fields{"energyratestructure": flatRate(0), "fixedchargefirstmeter": 366, "fixedchargeunits": "$/year", "mincharge": 400, "minchargeunits": "$/year"}
+	for start, days := range map[string]int{"2024-01-01": 366, "2025-01-01": 365} {
+		b := billing(t, hourly(start, days, func(int) float64 { return 1 }), plan)
+		fixed := 0.0
+		for _, m := range b.Months {
+			fixed += m.Fixed
+		}
+		if !near(fixed, 366) || !near(b.Total, 400) {
+			t.Errorf("%s: fixed charges of $%v and $%v in all, want $366 and $400", start, fixed, b.Total)
+		}
+	}
+}

@@ -129,7 +129,9 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 		shown.Base = h.Base
 		before := h.Zipcode
 		*h = shown.Home
-		return s.placeIn(h, before)
+		err := s.placeIn(h, before)
+		h.Timezone, h.City = cmp.Or(in.Timezone, h.Timezone), cmp.Or(in.City, h.City) // a value of the request takes precedence
+		return err
 	})
 	return showHome(&changed), err
 }

@@ -108,6 +108,7 @@ func TestDevices_List(t *testing.T) {
 }
 
 // A changed zipcode sets the time zone of a home that has none, or that of the former zipcode.
+// It replaces no time zone of the same request.
 func TestHomes_UpdateZipcode(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	e.twoTenants()
@@ -116,6 +117,7 @@ func TestHomes_UpdateZipcode(t *testing.T) {
 		{`{"organizationId":"acme","name":"Far"}`, ""},
 		{`{"organizationId":"acme","zipcode":"60614"}`, "America/Chicago"},
 		{`{"organizationId":"acme","zipcode":"94110"}`, "America/Los_Angeles"},
+		{`{"organizationId":"acme","zipcode":"60614","timezone":"America/Los_Angeles"}`, "America/Los_Angeles"},
 		{`{"organizationId":"acme","timezone":"America/Denver"}`, "America/Denver"},
 		{`{"organizationId":"acme","zipcode":"10001"}`, "America/Denver"},
 	} {

@@ -46,6 +46,8 @@ func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Chan
 		return err
 	}
 	c.ChannelSettings = *in
+	p.Check(s.Email || c.Kind != storage.ChannelEmail || before.Kind == storage.ChannelEmail, "kind",
+		"EMAIL needs an SMTP server, but the operator has not set smtp-url")
 	switch {
 	case c.Address == before.Address && before.Address != "" && c.Kind != storage.ChannelEmail:
 		c.Address = had.Address
@@ -72,7 +74,6 @@ type createChannelInput struct {
 func (in *createChannelInput) setDefaults() { in.Events, in.Enabled = []string{}, true }
 
 func (s *server) createChannel(ctx context.Context, c *rest.Call, in *createChannelInput) (wire.Channel, error) {
-	c.Wrong.Check(s.Email || in.Kind != storage.ChannelEmail, "kind", "EMAIL needs an SMTP server, but the operator has not set smtp-url")
 	ch := storage.Channel{ID: storage.NewID("ch_", c.Now), Base: storage.Base{OrganizationID: c.Org}}
 	err := s.setChannel(&in.ChannelSettings, &ch, &storage.Channel{}, &c.Wrong)
 	if err == nil {

@@ -113,8 +113,8 @@ func TestChannel_OfOperator(t *testing.T) {
 	e.operate("/v1/webhook/endpoints/list", "").expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
 }
 
-// TestChannel_EmailWithoutServer refuses a new channel of the kind EMAIL if the operator has
-// no SMTP server. Channels of other kinds and stored channels do not need it.
+// TestChannel_EmailWithoutServer refuses a channel that becomes one of the kind EMAIL if the
+// operator has no SMTP server. Channels of other kinds and stored channels do not need it.
 func TestChannel_EmailWithoutServer(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
@@ -126,7 +126,8 @@ func TestChannel_EmailWithoutServer(t *testing.T) {
 	if !strings.Contains(string(refused.body), "smtp-url") {
 		t.Errorf("the refusal does not name the setting: %s", refused.body)
 	}
-	e.ask(key, channelsPath+"create", `{"kind":"TEAMS","address":"https://acme.example/flow"}`).ok(t)
+	teams := e.ask(key, channelsPath+"create", `{"kind":"TEAMS","address":"https://acme.example/flow"}`).ok(t)["id"].(string)
+	e.ask(key, channelsPath+teams+"/update", `{"kind":"EMAIL","address":"ops@acme.example"}`).expect(t, http.StatusBadRequest, rest.CodeValidationFailed)
 	e.ask(key, channelsPath+stored+"/update", `{"enabled":false}`).ok(t)
 }
 

@@ -90,7 +90,9 @@ func (s *server) checkDestination(field, address string, p *rest.FieldErrors) er
 	return err
 }
 
-// applyClientCertificate sets an endpoint's client certificate like applyAuthentication.
+// applyClientCertificate sets an endpoint's client certificate like applyAuthentication. A
+// stored certificate that has expired stays valid here. Otherwise, the owner could not
+// change anything else, such as pause the endpoint.
 func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *storage.WebhookEndpoint, p *rest.FieldErrors) (err error) {
 	e.ClientCertificate = nil
 	if in == nil {
@@ -98,7 +100,8 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 	}
 	c := storage.ClientCertificate{Certificate: in.Certificate}
 	e.ClientCertificate = &c
-	key, had := in.PrivateKey, cmp.Or(was.ClientCertificate, &storage.ClientCertificate{}).SealedKey
+	before := cmp.Or(was.ClientCertificate, &storage.ClientCertificate{})
+	key, had := in.PrivateKey, before.SealedKey
 	if keepsStored(key) {
 		if had == "" {
 			p.Addf("clientCertificate.privateKey", "is required")
@@ -116,7 +119,7 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 		if _, err := tls.X509KeyPair([]byte(c.Certificate), []byte(key)); err != nil {
 			p.Addf("clientCertificate.privateKey", "must be the key of the certificate, in PEM and not encrypted")
 		}
-		p.Check(leaf.NotAfter.After(s.Store.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
+		p.Check(c.Certificate == before.Certificate || leaf.NotAfter.After(s.Store.Now()), "clientCertificate.certificate", "expired on %s", leaf.NotAfter.UTC().Format("2 January 2006"))
 	}
 	c.SealedKey, err = s.Vault.Reseal(e.OrganizationID, e.ID, had, key)
 	return err

@@ -186,6 +186,10 @@ func TestClientCertificate_Lifecycle(t *testing.T) {
 	if opened() != otherKey {
 		t.Error("the key did not change")
 	}
+	e.pass(25 * time.Hour) // the certificate expires
+	if got := e.ask(key, endpointsPath+id+"/update", `{"enabled":false}`).ok(t); got["enabled"] != false || opened() != otherKey {
+		t.Errorf("with an expired certificate it is changed to %v", got)
+	}
 	if got := e.ask(key, endpointsPath+id+"/update", `{"clientCertificate":null}`).ok(t); got["clientCertificate"] != nil || e.stored(id).ClientCertificate != nil {
 		t.Errorf("it is still there: %v", got)
 	}

@@ -115,7 +115,7 @@ func TestPlans_Events(t *testing.T) {
 	e, key := stageOfSignals(t)
 	before := e.signal(key, "h", "{}")
 	peak := `{"resource":"planEvent","planId":"plan","kind":"CRITICAL_PEAK","from":"2026-07-01T13:00:00Z","to":"2026-07-01T14:00:00Z","adder":0.6}`
-	rebate := `{"resource":"planEvent","planId":"plan","id":"save","kind":"PEAK_REBATE","from":"2026-07-01T14:00:00Z","to":"2026-07-01T15:00:00Z","adder":0.3}`
+	rebate := `{"resource":"planEvent","planId":"plan","id":"save","kind":"PEAK_REBATE","from":"2026-07-01T14:00:00.000123Z","to":"2026-07-01T15:00:00Z","adder":0.3}`
 	for i, tt := range []struct {
 		lines []string
 		want  string // created, updated, unchanged and failed

@@ -122,8 +122,10 @@ func (e *PlanEvents) find(id string) int {
 	return slices.IndexFunc(e.Events, func(other PlanEvent) bool { return other.ID == id })
 }
 
+// equal reports whether the two events are stored alike, with times in milliseconds.
 func (e *PlanEvent) equal(other *PlanEvent) bool {
-	return e.ID == other.ID && e.Kind == other.Kind && e.Name == other.Name && e.From.Equal(other.From.Time) && e.To.Equal(other.To.Time) &&
+	return e.ID == other.ID && e.Kind == other.Kind && e.Name == other.Name &&
+		e.From.UnixMilli() == other.From.UnixMilli() && e.To.UnixMilli() == other.To.UnixMilli() &&
 		sameNumber(e.Adder, other.Adder) && sameNumber(e.Price, other.Price)
 }
 

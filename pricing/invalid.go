@@ -23,16 +23,22 @@ func (e *InvalidError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Problems collects wrong fields, with one error for each field. A field of the wrong
-// type, for example, is not also reported as required. Its zero value is ready to use.
+// Problems collects up to maxProblems wrong fields, with one error for each field. A field
+// of the wrong type, for example, is not also reported as required. Its zero value is ready
+// to use.
 type Problems struct{ list []FieldError }
+
+// maxProblems bounds the time for a request with very many wrong fields: each error is
+// compared with all others. A response lists fewer.
+const maxProblems = 1000
 
 // List returns the wrong fields.
 func (p *Problems) List() []FieldError { return p.list }
 
-// Addf adds an error of a field, unless the field or one of its parents has an error.
+// Addf adds an error of a field, unless the field or one of its parents has an error, or
+// the list is full.
 func (p *Problems) Addf(field, format string, args ...any) {
-	if !p.covers(field) {
+	if len(p.list) < maxProblems && !p.covers(field) {
 		p.list = append(p.list, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 }

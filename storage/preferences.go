@@ -68,11 +68,8 @@ func (u *UserPreferences) checkBlock(p *Problems, i int) {
 	p.Check(b.EndTimeMinutes > b.StartTimeMinutes, path+"endTimeMinutes", "must be after startTimeMinutes")
 	checkBand(p, path, [4]string{"minTemp", "targetHeatSetpoint", "targetCoolSetpoint", "maxTemp"},
 		[4]float64{b.MinTemp, b.TargetHeatSetpoint, known(b.TargetCoolSetpoint, b.MaxTemp), b.MaxTemp})
-	for j := range i {
-		if overlap(b, &u.ScheduleBlocks[j]) {
-			p.Addf(index("scheduleBlocks", i), "overlaps %s on a day", index("scheduleBlocks", j))
-		}
-	}
+	other := slices.IndexFunc(u.ScheduleBlocks[:i], func(earlier ScheduleBlock) bool { return overlap(b, &earlier) })
+	p.Check(other < 0, index("scheduleBlocks", i), "overlaps %s on a day", index("scheduleBlocks", other))
 }
 
 // checkBand requires that no temperature of a band is below the temperature before it:
@@ -84,8 +81,13 @@ func checkBand(p *Problems, path string, fields [4]string, temperatures [4]float
 }
 
 func overlap(a, b *ScheduleBlock) bool {
-	if a.StartTimeMinutes >= b.EndTimeMinutes || b.StartTimeMinutes >= a.EndTimeMinutes {
-		return false
+	return a.StartTimeMinutes < b.EndTimeMinutes && b.StartTimeMinutes < a.EndTimeMinutes && a.days()&b.days() != 0
+}
+
+// days returns the days of the week as a set of bits. A tag has checked that they are 0 to 6.
+func (b *ScheduleBlock) days() (set int) {
+	for _, day := range b.DaysOfWeek {
+		set |= 1 << (day & 7)
 	}
-	return slices.ContainsFunc(a.DaysOfWeek, func(day int) bool { return slices.Contains(b.DaysOfWeek, day) })
+	return set
 }

@@ -78,3 +78,14 @@ func TestScheduleBlocks_Validate(t *testing.T) {
 		{"its last hour", add(block(11, 13, 1)), "scheduleBlocks[1]"},
 	})
 }
+
+// Each block has one error, however many blocks it overlaps. Otherwise a line of an import
+// with thousands of equal blocks would take a processor for long.
+func TestScheduleBlocks_ManyOverlaps(t *testing.T) {
+	const blocks, most = 500, 20
+	u := storage.NewUserPreferences("org", "dev")
+	u.Name, u.ScheduleBlocks = "Summer", slices.Repeat([]storage.ScheduleBlock{block(8, 12, 1)}, blocks)
+	if n := testing.AllocsPerRun(1, func() { _ = u.Validate() }); n > most*blocks {
+		t.Errorf("the check of %d blocks makes %v allocations, want at most %d for each", blocks, n, most)
+	}
+}

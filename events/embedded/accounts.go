@@ -25,8 +25,8 @@ type accounts struct {
 	log      *slog.Logger
 	server   *server.Server
 
-	mu    sync.Mutex
-	ready map[string]*server.Account // by organization
+	mu    sync.Mutex // held while an account opens
+	ready sync.Map   // *server.Account by the name of an open account
 }
 
 // accountPrefix is the prefix of the accounts' names.
@@ -37,9 +37,15 @@ const accountPrefix = "mqtt-"
 // the last connection, and an organization with too many gets no new one.
 const (
 	sessionStream  = "$MQTT_sess"
+	retainedStream = "$MQTT_rmsgs"
 	maxSessions    = 4096
 	maxSessionSize = 64 << 10
 )
+
+// erasedMark is the file in an account's folder that says that its organization was erased. The
+// name of the folder holds the organization's identifier, and the server uses the folder until
+// it stops.
+const erasedMark = "erased"
 
 // accountTimeout limits the setup of an account.
 const accountTimeout = 10 * time.Second
@@ -48,8 +54,11 @@ const accountTimeout = 10 * time.Second
 func (a *accounts) open(org string) (*server.Account, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if account := a.ready[org]; account != nil {
-		return account, nil
+	if account, ok := a.ready.Load(accountPrefix + org); ok {
+		return account.(*server.Account), nil
+	}
+	if err := os.Remove(filepath.Join(a.folder(org), erasedMark)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
 	}
 	account, _ := a.server.LookupOrRegisterAccount(accountPrefix + org)
 	if err := account.EnableJetStream(nil, nil); err != nil {
@@ -65,8 +74,23 @@ func (a *accounts) open(org string) (*server.Account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the stream of MQTT sessions of %s: %w", org, err)
 	}
-	a.ready[org] = account
+	a.ready.Store(account.Name, account)
 	return account, nil
+}
+
+// folder returns the folder of an organization's account.
+func (a *accounts) folder(org string) string {
+	return filepath.Join(a.dir, server.JetStreamStoreDir, accountPrefix+org)
+}
+
+// folders returns the folders of all accounts.
+func (a *accounts) folders() ([]string, error) { return filepath.Glob(a.folder("*")) }
+
+// closed reports whether a health error is about an account that is not open. The server
+// cannot resolve such an account, and reports its folder as an error.
+func (a *accounts) closed(e server.HealthzError) bool {
+	_, open := a.ready.Load(e.Account)
+	return strings.HasPrefix(e.Account, accountPrefix) && !open
 }
 
 // join connects this process's own client to an account that is open or about to be.
@@ -104,8 +128,9 @@ func (a *accounts) use(org string, do func(context.Context, jetstream.JetStream)
 
 // erase deletes an organization's sessions, subscriptions and messages, and disconnects its
 // clients. The streams stay, because the server does not make them again before it restarts.
+// The next start removes the folder, unless the organization was created again.
 func (a *accounts) erase(org string) error {
-	folder := filepath.Join(a.dir, server.JetStreamStoreDir, accountPrefix+org)
+	folder := a.folder(org)
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -123,7 +148,7 @@ func (a *accounts) erase(org string) error {
 	for _, c := range clients.Conns {
 		_ = a.server.DisconnectClientByID(c.Cid) // an error says that it is not connected
 	}
-	return a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
+	err = a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
 		list := js.ListStreams(ctx)
 		for info := range list.Info() {
 			s, err := js.Stream(ctx, info.Config.Name)
@@ -132,6 +157,9 @@ func (a *accounts) erase(org string) error {
 			}
 			consumers := s.ConsumerNames(ctx)
 			for name := range consumers.Name() {
+				if info.Config.Name == retainedStream { // the server itself reads it, and does not make the consumer again
+					continue
+				}
 				if err := s.DeleteConsumer(ctx, name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 					return err
 				}
@@ -142,6 +170,24 @@ func (a *accounts) erase(org string) error {
 		}
 		return list.Err()
 	})
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ready.Delete(account.Name)
+	return os.WriteFile(filepath.Join(folder, erasedMark), nil, 0o600)
+}
+
+// removeErased removes the folders of erased organizations. The server must be stopped.
+func (a *accounts) removeErased() error {
+	folders, err := a.folders()
+	for _, folder := range folders {
+		if _, missing := os.Stat(filepath.Join(folder, erasedMark)); missing == nil {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}
+	return err
 }
 
 // dropShared deletes the MQTT streams of earlier versions, which organizations shared.
@@ -163,8 +209,7 @@ func (a *accounts) dropShared() error {
 // copyTo copies the accounts' files to the files of another server. Neither server may have
 // the accounts open.
 func (a *accounts) copyTo(dir string) error {
-	from := filepath.Join(a.dir, server.JetStreamStoreDir)
-	folders, err := filepath.Glob(filepath.Join(from, accountPrefix+"*"))
+	folders, err := a.folders()
 	for _, folder := range folders {
 		to := filepath.Join(dir, server.JetStreamStoreDir, filepath.Base(folder))
 		err = errors.Join(err, os.CopyFS(to, os.DirFS(folder)))

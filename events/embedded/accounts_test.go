@@ -141,21 +141,21 @@ func TestMQTT_Accounts(t *testing.T) {
 	if len(acme.lost)+len(other.lost) > 0 {
 		t.Error("a client with the identifier of another organization's client ended its connection")
 	}
-	w.comesLate("acme", "of acme") // the broker retains a message some time after it passed it on
-	w.comesLate("other", "of other")
+	w.comesLate("acme", "t/price", "of acme") // the broker retains a message some time after it passed it on
+	w.comesLate("other", "t/price", "of other")
 	if err := w.server.Restart(patience); err != nil {
 		t.Fatal(err)
 	}
-	w.comesLate("acme", "of acme")
-	w.comesLate("other", "of other")
+	w.comesLate("acme", "t/price", "of acme")
+	w.comesLate("other", "t/price", "of other")
 }
 
 // comesLate subscribes new clients until one gets a retained message.
-func (w *mqttWorld) comesLate(org, text string) {
+func (w *mqttWorld) comesLate(org, topic, text string) {
 	w.Helper()
 	for n := range 20 {
 		select {
-		case got := <-w.device(org, fmt.Sprint("late-", n), "t/price").got:
+		case got := <-w.device(org, fmt.Sprint("late-", strings.ReplaceAll(text, " ", "-"), n), topic).got:
 			if got != text {
 				w.Errorf("%s has retained %q, want %q", org, got, text)
 			}
@@ -186,7 +186,7 @@ func TestMQTT_SessionBounds(t *testing.T) {
 func TestCompact_MQTT(t *testing.T) {
 	w := newMQTTWorld(t)
 	w.publish("acme", "t/price", "of acme")
-	w.comesLate("acme", "of acme")
+	w.comesLate("acme", "t/price", "of acme")
 	stop(t, w.server)
 	folder := filepath.Join(t.TempDir(), "compact")
 	if err := embedded.Compact(t.Context(), w.options(), folder); err != nil {
@@ -197,7 +197,7 @@ func TestCompact_MQTT(t *testing.T) {
 	if w.server, err = embedded.Start(w.options()); err != nil {
 		t.Fatal(err)
 	}
-	w.comesLate("acme", "of acme")
+	w.comesLate("acme", "t/price", "of acme")
 }
 
 // EraseMQTT erases the topics, clients and messages of one organization only. The organization's identifier can be used again.
@@ -251,4 +251,58 @@ func TestEraseMQTT(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An account that no client has opened since the start is no fault of the server.
+func TestServer_HealthyWithClosedAccounts(t *testing.T) {
+	w := newMQTTWorld(t)
+	w.publish("acme", "t/price", "of acme")
+	for range 2 {
+		if err := w.server.Restart(patience); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.server.Healthy(); err != nil {
+			t.Error(err)
+		}
+	}
+	w.publish("acme", "t/price", "of acme")
+	if err := w.server.Healthy(); err != nil {
+		t.Error(err)
+	}
+	stop(t, w.server)
+	o := w.options()
+	o.MQTT = nil
+	var err error
+	if w.server, err = embedded.Start(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.server.Healthy(); err != nil {
+		t.Errorf("without MQTT: %v", err)
+	}
+}
+
+// After a restart no folder has the name of an erased organization. The messages of an
+// organization that was created again stay.
+func TestEraseMQTT_Folder(t *testing.T) {
+	w := newMQTTWorld(t)
+	for _, org := range []string{"acme", "again", "other"} {
+		w.publish(org, "t/price", "of "+org)
+		w.comesLate(org, "t/price", "of "+org)
+	}
+	for _, org := range []string{"acme", "again"} {
+		if err := w.server.EraseMQTT(org); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.publish("again", "t/new", "created again")
+	w.comesLate("again", "t/new", "created again")
+	if err := w.server.Restart(patience); err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(w.dir, "*", "mqtt-*"))
+	if err != nil || len(folders) != 2 {
+		t.Errorf("the folders are %q, %v", folders, err)
+	}
+	w.comesLate("again", "t/new", "created again")
+	w.comesLate("other", "t/price", "of other")
 }

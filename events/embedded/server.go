@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,7 +60,10 @@ func Start(o Options) (*Server, error) {
 // start starts the server. If the start fails, the server stays stopped.
 func (s *Server) start() error {
 	own := &accounts{
-		dir: s.options.Dir, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log, ready: map[string]*server.Account{},
+		dir: s.options.Dir, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log,
+	}
+	if err := own.removeErased(); err != nil {
+		return fmt.Errorf("remove the folders of erased organizations: %w", err)
 	}
 	options, err := s.options.server(own)
 	if err != nil {
@@ -170,21 +174,22 @@ func (s *Server) running() *server.Server {
 // Healthy returns the reason why the server cannot store messages, or nil. After a write
 // error, such as a full disk, a stream stores nothing until the server restarts.
 func (s *Server) Healthy() error {
-	ns := s.running()
-	status := ns.Healthz(nil)
+	s.mu.RLock()
+	ns, accounts := s.ns, s.accounts
+	s.mu.RUnlock()
 	// The server allows itself one millisecond to report that it is ready for
 	// connections. A busy machine needs longer, so Healthy does not count that failure
 	// alone.
-	for range 10 {
-		if status.Error == "" || !ns.ReadyForConnections(time.Second) {
-			break
+	for try := 1; ; try++ {
+		status := ns.Healthz(&server.HealthzOptions{Details: true})
+		failed := slices.DeleteFunc(status.Errors, accounts.closed)
+		if len(failed) == 0 {
+			return nil
 		}
-		status = ns.Healthz(nil)
+		if try == 10 || !ns.ReadyForConnections(time.Second) {
+			return errors.New(failed[0].Error)
+		}
 	}
-	if status.Error != "" {
-		return errors.New(status.Error)
-	}
-	return nil
 }
 
 // EraseMQTT deletes the MQTT sessions and messages of an organization.

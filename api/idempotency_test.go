@@ -190,6 +190,31 @@ func TestIdempotency_Shares(t *testing.T) {
 	}
 }
 
+// All clients without an API key together have the share of one organization.
+func TestIdempotency_AnonymousShare(t *testing.T) {
+	trusted := rest.Proxies{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	e := newEnv(t, rest.Options{MaxIdempotencyKeys: 3, FeedbackBurst: 1000, Proxies: trusted})
+	acme, _ := e.twoTenants()
+	ask := func(address string) answer {
+		return e.send(request{
+			url: e.public.URL + feedbackPath, body: `{"feedback_type":"bug","summary":"s","message":"m"}`,
+			header: http.Header{"X-Forwarded-For": {address}, rest.IdempotencyHeader: {"key"}},
+		})
+	}
+	for i := range 3 {
+		ask(fmt.Sprintf("198.51.100.%d", i)).ok(t)
+	}
+	refused := ask("198.51.100.4").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	if !strings.Contains(string(refused.body), "group of clients without an API key has reached the limit max-idempotency-keys: 3") {
+		t.Errorf("refused with %s", refused.body)
+	}
+	ask("198.51.100.1").ok(t) // a repeat
+	e.send(request{
+		url: e.public.URL + "/v1/homes/solar/create", body: `{"homeId":"home1","solarSystemSizeKw":5}`,
+		header: http.Header{rest.KeyHeader: {acme}, rest.IdempotencyHeader: {"key"}},
+	}).ok(t)
+}
+
 // lastRequest returns the last request that was stored with a key.
 func (e *env) lastRequest() (o storage.IdempotentRequest, revision uint64) {
 	e.t.Helper()

@@ -108,16 +108,20 @@ func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.Idem
 // client address without an API key.
 const anonymousShare = 100
 
-// takeNewKey takes a new idempotency key from the share of the owner, or of the client's
-// address if the caller has no API key. All owners share one store, and its oldest keys go
-// first. Without shares, one owner could make it forget the keys of another.
+// takeNewKey takes a new idempotency key from the share of the owner. A caller without an
+// API key also takes it from the share of its client address, and all such callers have the
+// share of one organization. All owners share one store, and its oldest keys go first.
+// Without shares, one owner could make it forget the keys of another.
 func (s *Server) takeNewKey(c *Call, owner string, now time.Time) error {
-	limiter, whose := s.newKeys, "organization"
+	whose := "organization"
 	if owner == storage.Shared {
-		limiter, owner, whose = s.anonymousKeys, c.Client, "client address"
+		if wait := s.anonymousKeys.take(c.Client, now); wait > 0 {
+			return errNewKeys("client address", s.anonymousKeys.burst, wait)
+		}
+		whose = "group of clients without an API key"
 	}
-	if wait := limiter.take(owner, now); wait > 0 {
-		return errNewKeys(whose, limiter.burst, wait)
+	if wait := s.newKeys.take(owner, now); wait > 0 {
+		return errNewKeys(whose, s.newKeys.burst, wait)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ type Limits struct {
 	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; a new one, or an update that grows, gets response 409 beyond it"`
 	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`
 	MaxWaiting    int     `setting:"max-waiting" default:"100" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
-	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers and receipts per organization within receipts-age, 0 for no limit; serve lowers it to an eighth of the store; a trigger beyond it gets response 429"`
+	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers, receipts and waiting retries per organization within receipts-age, 0 for no limit; serve lowers it to an eighth of the store; a trigger beyond it gets response 429"`
 	Estimates     int     `setting:"estimates" default:"0" min:"0" max:"1024" help:"maximum number of concurrent savings estimates; 0 for half of the processors"`
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`
 	FrameOrigins  string  `setting:"console-frame-origins" help:"origins of web pages that may show the partners' console in a frame, such as https://app.example.com, comma-separated; by default none"`

@@ -5,7 +5,7 @@ import "fmt"
 // Quota limits the triggers and records of one organization. A zero field is no limit.
 type Quota struct {
 	// Waiting is the maximum number of uncompleted price triggers. Bytes is the maximum
-	// size of the stored triggers and receipts.
+	// size of the stored triggers, receipts and waiting retries.
 	Waiting int
 	Bytes   int64
 	// Stored is the maximum size of the organization's records in bytes. The store

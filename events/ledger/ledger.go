@@ -92,7 +92,7 @@ var buckets = []string{
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 7"
+const form = " 8"
 
 var (
 	triggersKey = []byte("triggers")

@@ -26,9 +26,13 @@ func (l *Ledger) CheckHistory(org string) error {
 	return events.Quota{Bytes: l.opt.Quota.Bytes}.Check(org, used)
 }
 
+// retryBytes is the estimated size of a delivery that waits for its retry. In a message of
+// many homes it takes some 120 bytes, alone 1.7 KB.
+const retryBytes = 256
+
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
-	u := events.Usage{Bytes: t.Bytes}
+	u := events.Usage{Bytes: t.Bytes + retryBytes*int64(t.Outcomes[events.OutcomeRetrying])}
 	for _, deliveries := range t.Outcomes {
 		u.Deliveries += deliveries
 	}

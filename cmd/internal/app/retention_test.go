@@ -59,7 +59,7 @@ var retentions = []retention{
 	{"receipts, and in each ledger the delivery log and triggers as the API shows them", "GRIDHOOK_RECEIPTS", nil, "`max-history`", "`receipts-age`"},
 	{"notices", "GRIDHOOK_NOTICES", nil, "one a trigger, a disabled endpoint, and an alert for each organization, and [those for people](notifications.md#events)", "the longer of `triggers-age` and `receipts-age`"},
 	{"slices of walks", "GRIDHOOK_WORK", nil, "a few for each running trigger", "when they are processed"},
-	{"retries", "GRIDHOOK_RETRIES", nil, "the homes of `max-waiting` triggers for each endpoint; their bytes are not counted", "when they are sent, at most 24 hours"},
+	{"retries", "GRIDHOOK_RETRIES", nil, "the homes of `max-waiting` triggers for each endpoint; `max-history` counts 256 bytes for each", "when they are sent, at most 24 hours"},
 	{"tasks", "GRIDHOOK_TASKS", nil, "one a schedule, replay, change of a source, and notice of an endpoint or a channel", "when they are done"},
 	{"last signals of endpoints with `onChange`", "GRIDHOOK_KNOWN", nil, "one for each endpoint and 64 homes", "by the next, or after 30 days: then Gridhook sends an unchanged signal once more"},
 	{"positions of walks", "GRIDHOOK_WALKS", nil, "one a trigger", "after 25 hours"},

@@ -38,7 +38,7 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	field, secret := secretField(in), *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
 		p.Check(in.Token == "", "authentication.token", "is for bearer only")
-		unmaskURL(&a.TokenURL, before.TokenURL, "authentication.tokenUrl", p)
+		rest.UnmaskURL(&a.TokenURL, before.TokenURL, "authentication.tokenUrl", p)
 		if err := s.checkDestination("authentication.tokenUrl", a.TokenURL, p); err != nil {
 			return err
 		}
@@ -63,17 +63,6 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	p.Check(ok, field, "must be at most %d characters without line breaks, and a token without spaces", most)
 	a.Sealed, err = s.Vault.Reseal(e.OrganizationID, e.ID, before.Sealed, secret)
 	return err
-}
-
-// unmaskURL replaces a masked query with the stored query of the same URL. had is the stored
-// URL in the clear, empty if there is none.
-func unmaskURL(given *string, had, field string, p *rest.FieldErrors) {
-	switch {
-	case *given == storage.MaskURL(had):
-		*given = had
-	case strings.HasSuffix(*given, "?"+storage.Masked):
-		p.Addf(field, "requires the whole query: %s keeps only the stored query of the stored URL", storage.Masked)
-	}
 }
 
 // checkDestination checks an address against the operator's policy on destinations. Another

@@ -64,7 +64,7 @@ func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoi
 // their host. Otherwise, a caller who may change the endpoint could redirect the values
 // to another host.
 func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
-	unmaskURL(&e.URL, had.URL, "url", p)
+	rest.UnmaskURL(&e.URL, had.URL, "url", p)
 	headers := maps.Clone(e.Headers)
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if headers[name] != storage.Masked {

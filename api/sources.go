@@ -91,7 +91,7 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 		return err
 	}
 	source.SourceSettings = *in
-	unmaskURL(&source.URL, had.URL, "url", p)
+	rest.UnmaskURL(&source.URL, had.URL, "url", p)
 	if source.Secret == storage.Masked {
 		source.Secret = had.Secret
 		p.Check(had.Secret != "", "secret", "requires the secret: %s keeps only the stored secret", storage.Masked)

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -68,9 +69,12 @@ type OpenADRObject struct {
 	Base
 }
 
-// Callback is a destination of a subscription's notifications.
+// Callback is a destination of a subscription's notifications. The query of URL is masked:
+// see package vault.
 type Callback struct {
-	URL        string        `json:"url"`
+	URL string `json:"url"`
+	// SealedURL is the whole URL, empty if the URL has no query.
+	SealedURL  string        `json:"sealedUrl,omitempty"`
 	Objects    []OpenADRType `json:"objects"`
 	Operations []string      `json:"operations"`
 	// Sealed is the bearer token, empty if there is none: see package vault.
@@ -116,7 +120,7 @@ func (o *OpenADRObject) CallbackID(n int) string {
 func (o *OpenADRObject) Endpoint(n int) WebhookEndpoint {
 	e := NewWebhookEndpoint(o.OrganizationID)
 	c := &o.Callbacks[n]
-	e.ID, e.URL, e.Description = o.CallbackID(n), c.URL, "OpenADR subscription of "+o.Name
+	e.ID, e.URL, e.SealedURL, e.Description = o.CallbackID(n), c.URL, c.SealedURL, "OpenADR subscription of "+o.Name
 	e.Enabled, e.Disabled, e.Base = o.Disabled == nil && !o.Removed, o.Disabled, o.Base
 	if c.Sealed != "" {
 		e.Authentication = &Authentication{Type: AuthenticationBearer, Sealed: c.Sealed}
@@ -249,7 +253,13 @@ func (o *OpenADRObject) JSON() []byte {
 	if len(o.Body) <= len("{}") {
 		return head
 	}
-	return slices.Concat(head[:len(head)-1], []byte{','}, o.Body[1:])
+	body := []byte(o.Body)
+	for i := range o.Callbacks { // earlier builds stored queries in the clear
+		clear, _ := json.Marshal(o.Callbacks[i].URL)
+		masked, _ := json.Marshal(MaskURL(o.Callbacks[i].URL))
+		body = bytes.ReplaceAll(body, clear, masked)
+	}
+	return slices.Concat(head[:len(head)-1], []byte{','}, body[1:])
 }
 
 // ProgramID returns the program of an object, empty if it has none.

@@ -135,38 +135,62 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 }
 
 func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenADRObject, p *rest.FieldErrors) error {
-	before := o.Callbacks
+	before := *o
 	if o.ID == "" {
 		o.ID, o.ClientID = storage.NewID(storage.SubscriptionPrefix, r.Now), r.caller.ID
 	}
 	o.Parent, o.Name, o.Targets, in.Targets, o.Callbacks = in.ProgramID, in.ClientName, in.Targets, nil, nil
 	for i := range in.ObjectOperations {
-		op, field := &in.ObjectOperations[i], fmt.Sprintf("objectOperations[%d].", i)
-		c := storage.Callback{URL: op.CallbackURL, Objects: op.Objects, Operations: op.Operations}
-		err := s.Destinations(op.CallbackURL)
-		if wrong, ok := errors.AsType[*storage.InvalidError](err); ok {
-			p.Addf(field+"callbackUrl", "%s", wrong.Fields[0].Message)
-		} else if err != nil {
+		var had storage.WebhookEndpoint
+		if i < len(before.Callbacks) {
+			had = before.Endpoint(i)
+		}
+		if err := s.addCallback(r, &in.ObjectOperations[i], o, &had, p); err != nil {
 			return err
-		}
-		switch {
-		case op.BearerToken == storage.Masked && i < len(before) && before[i].URL == c.URL:
-			c.Sealed = before[i].Sealed
-		case op.BearerToken != "":
-			p.Check(httpguts.ValidHeaderFieldValue(op.BearerToken) && op.BearerToken != storage.Masked, field+"bearerToken", "must be a token, the same as before where it is %s", storage.Masked)
-			c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(i), op.BearerToken), storage.Masked
-		}
-		o.Callbacks = append(o.Callbacks, c)
-		if proven := i < len(before) && before[i].URL == c.URL; s.Verify != nil && !proven && p.Err() == nil {
-			if err := s.Verify(r.Context(), c.URL); err != nil {
-				p.Addf(field+"callbackUrl", "%s", err)
-			}
 		}
 	}
 	if in.ProgramID == "" {
 		return nil
 	}
 	return s.checkProgram(r, in.ProgramID, p)
+}
+
+// addCallback adds a callback to a subscription, and seals and masks its secrets. had is the
+// stored callback with the same number, empty if there is none.
+func (s *server) addCallback(r *request, op *objectOperation, o *storage.OpenADRObject, had *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+	n, was := len(o.Callbacks), *had
+	field := fmt.Sprintf("objectOperations[%d].", n)
+	if err := s.Vault.OpenEndpoint(&was); err != nil {
+		return err
+	}
+	rest.UnmaskURL(&op.CallbackURL, was.URL, field+"callbackUrl", p)
+	c := storage.Callback{URL: op.CallbackURL, Objects: op.Objects, Operations: op.Operations}
+	err := s.Destinations(c.URL)
+	if wrong, ok := errors.AsType[*storage.InvalidError](err); ok {
+		p.Addf(field+"callbackUrl", "%s", wrong.Fields[0].Message)
+	} else if err != nil {
+		return err
+	}
+	switch {
+	case op.BearerToken == storage.Masked && was.URL == c.URL && was.Authentication != nil:
+		c.Sealed = was.Authentication.Sealed
+	case op.BearerToken != "":
+		p.Check(httpguts.ValidHeaderFieldValue(op.BearerToken) && op.BearerToken != storage.Masked, field+"bearerToken", "must be a token, the same as before where it is %s", storage.Masked)
+		c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(n), op.BearerToken), storage.Masked
+	}
+	o.Callbacks = append(o.Callbacks, c)
+	if err := p.AddError(o.Validate()); err != nil { // the mask hides the query later
+		return err
+	}
+	if s.Verify != nil && was.URL != c.URL && p.Err() == nil {
+		if err := s.Verify(r.Context(), c.URL); err != nil {
+			p.Addf(field+"callbackUrl", "%s", err)
+		}
+	}
+	e := o.Endpoint(n)
+	err = s.Vault.SealEndpoint(&e, had)
+	o.Callbacks[n].URL, o.Callbacks[n].SealedURL, op.CallbackURL = e.URL, e.SealedURL, e.URL
+	return err
 }
 
 func (s *server) setVEN(r *request, in *ven, o *storage.OpenADRObject, p *rest.FieldErrors) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -68,6 +69,17 @@ type FieldErrors = storage.Problems
 // Invalid returns the error of one wrong field.
 func Invalid(field, message string) error {
 	return &storage.InvalidError{Fields: []storage.FieldError{{Field: field, Message: message}}}
+}
+
+// UnmaskURL replaces a masked query with the stored query of the same URL. had is the stored
+// URL in the clear, empty if there is none.
+func UnmaskURL(given *string, had, field string, p *FieldErrors) {
+	switch {
+	case *given == storage.MaskURL(had):
+		*given = had
+	case strings.HasSuffix(*given, "?"+storage.Masked):
+		p.Addf(field, "requires the whole query: %s keeps only the stored query of the stored URL", storage.Masked)
+	}
 }
 
 // PublicProblem converts an error for the response. It is the only place for this

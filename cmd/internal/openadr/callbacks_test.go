@@ -45,17 +45,17 @@ func TestCallbacks_HistoryFull(t *testing.T) {
 }
 
 // TestCallbacks_WrittenObjects checks that a subscriber gets callbacks of written
-// objects, with its bearer token, and can read the objects.
+// objects, with its bearer token and query, and can read the objects.
 func TestCallbacks_WrittenObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.subscribe("ven1", "/ven1", `"PROGRAM","EVENT","REPORT","VEN","RESOURCE","SUBSCRIPTION"`, allOperations, "")
-	if shown := w.want(http.StatusOK, "ven1", http.MethodGet, "subscriptions/"+id, ""); !strings.Contains(string(shown.body), `"bearerToken":"********"`) {
-		t.Errorf("the subscription shows its token: %s", shown.body)
+	id := w.subscribe("ven1", "/ven1?sig=opaque&v=2", `"PROGRAM","EVENT","REPORT","VEN","RESOURCE","SUBSCRIPTION"`, allOperations, "")
+	if shown := w.want(http.StatusOK, "ven1", http.MethodGet, "subscriptions/"+id, ""); strings.Contains(string(shown.body), "opaque") || !strings.Contains(string(shown.body), `"bearerToken":"********"`) {
+		t.Errorf("the subscription shows its secrets: %s", shown.body)
 	}
 	program := w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"P"}`).field("id")
 	got := w.await("the program", at("/ven1", "CREATE", program))
-	if got.authorization != "Bearer token-of-ven1" || got.ObjectType != "PROGRAM" || !strings.HasPrefix(got.id, "msg_") {
+	if got.authorization != "Bearer token-of-ven1" || got.query != "sig=opaque&v=2" || got.ObjectType != "PROGRAM" || !strings.HasPrefix(got.id, "msg_") {
 		t.Errorf("the callback is %+v", got)
 	}
 	body := `{"programID":"` + program + `","eventName":"%s","intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[1.5]}]}]}`

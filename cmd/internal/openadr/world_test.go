@@ -199,10 +199,10 @@ type receiver struct {
 
 // callback is a received notification.
 type callback struct {
-	path, authorization, id string
-	body                    []byte
-	ObjectType, Operation   string
-	Object                  map[string]any
+	path, query, authorization, id string
+	body                           []byte
+	ObjectType, Operation          string
+	Object                         map[string]any
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -220,7 +220,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	body, _ := io.ReadAll(request.Body)
-	c := callback{path: request.URL.Path, authorization: request.Header.Get("Authorization"), id: request.Header.Get("Webhook-Id"), body: body}
+	c := callback{path: request.URL.Path, query: request.URL.RawQuery, authorization: request.Header.Get("Authorization"), id: request.Header.Get("Webhook-Id"), body: body}
 	_ = json.Unmarshal(body, &c)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -100,7 +100,8 @@ func TestSecrets_NeverShown(t *testing.T) {
 	smtpPassword := "smtp-password-of-an-operator-0123456789"
 	smtpURL := "smtp://gridhook:" + smtpPassword + "@127.0.0.1:1" // nothing listens there
 	p, logs := whole(t, data, "GRIDHOOK_MASTER_KEY="+master, "GRIDHOOK_TRACE_ENDPOINT="+spans.url, "GRIDHOOK_TRACE_HEADERS=authorization="+collectorKey,
-		"GRIDHOOK_SMTP_URL="+smtpURL, "GRIDHOOK_SMTP_FROM=gridhook@operator.example")
+		"GRIDHOOK_SMTP_URL="+smtpURL, "GRIDHOOK_SMTP_FROM=gridhook@operator.example",
+		"GRIDHOOK_OPENADR=true", "GRIDHOOK_OPENADR_VERIFY_CALLBACKS=false")
 	acme := furnish(t, p, homes)
 	hidden := secrets{}
 	hidden.add("master key", master)
@@ -147,6 +148,7 @@ func TestSecrets_NeverShown(t *testing.T) {
 		hidden.find(t, "the answer to creating a channel", answer)
 		hidden.find(t, "its test", acme.call("/v1/channels/"+decode[struct{ ID string }](t, string(answer)).ID+"/test", map[string]any{}))
 	}
+	subscribe(t, p, readFile(t, filepath.Join(data, "operator.key")), hidden)
 	acme.delivered(acme.trigger(), homes)
 
 	// These requests are invalid, and have secrets in wrong places.

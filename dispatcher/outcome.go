@@ -2,6 +2,7 @@ package dispatcher
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
@@ -36,6 +37,30 @@ func deadline(t *events.Trigger, p storage.RetryPolicy, attempt int) time.Time {
 		p.GiveUpSeconds = events.LongestRetry.Seconds()
 	}
 	return t.Deadline(p)
+}
+
+// byGate divides jobs by their endpoints, or by the servers of callbacks.
+func byGate(jobs []job) [][]int {
+	return grouped(len(jobs), func(i int) (*gate.Endpoint, bool) { return jobs[i].target.Gate, true })
+}
+
+// grouped divides the numbers below n into groups with equal keys. A number without ok is in
+// no group. Groups are in the order of their first numbers.
+func grouped[K comparable](n int, key func(i int) (k K, ok bool)) (groups [][]int) {
+	place := map[K]int{}
+	for i := range n {
+		k, ok := key(i)
+		if !ok {
+			continue
+		}
+		at, known := place[k]
+		if !known {
+			at = len(groups)
+			place[k], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], i)
+	}
+	return groups
 }
 
 // conclude converts an attempt at an endpoint into an outcome. After a wait the endpoint may
@@ -169,3 +194,24 @@ func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	a.Describe(&d)
 	return d
 }
+
+// disable disables an endpoint that responded 410 Gone.
+func (w *Worker) disable(ctx context.Context, e *target.Target) {
+	ctx, cancel := persisting(ctx)
+	defer cancel()
+	err := storage.UpdateEndpoint(ctx, w.Store, e.OrganizationID, e.ID, func(stored *storage.WebhookEndpoint) error {
+		if !stored.Enabled || stored.URL != e.URL || stored.SealedURL != e.SealedURL {
+			return errAlready
+		}
+		stored.Disable(storage.DisabledGone, "it responded 410 Gone", w.Store.Now())
+		return nil
+	})
+	switch {
+	case err == nil:
+		w.Log.Warn("endpoint responded 410 Gone, disabled", "org", e.OrganizationID, "endpoint", e.ID)
+	case !errors.Is(err, errAlready):
+		w.Log.Error("endpoint responded 410 Gone but cannot be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
+	}
+}
+
+var errAlready = errors.New("already so")

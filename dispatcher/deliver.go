@@ -177,7 +177,7 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	w.finish(r, &pass, &a)
-	r.each(func(j *job) result { return w.conclude(ctx, r.target, j, a.of(&j.Message)) })
+	r.each(func(j *job) result { return w.conclude(ctx, r.target, j, a.of(r.target.Destination, &j.Message)) })
 }
 
 // expired returns the conclusion of jobs whose deadline has passed, otherwise nil. All
@@ -233,15 +233,15 @@ type attempt struct {
 	single bool
 }
 
-// of returns the attempt as one message sees it.
-func (a *attempt) of(m *webhook.Message) attempt {
+// of returns the attempt as one message to a destination sees it.
+func (a *attempt) of(d *send.Destination, m *webhook.Message) attempt {
 	of := *a
 	if len(a.results) == 0 {
 		return of
 	}
 	if r, ok := a.results[m.ID()]; ok {
 		of.Status, of.single = r.Status, true
-		of.Response = send.Text([]byte(r.Reason[:min(len(r.Reason), send.KeptResponse)]))
+		of.Response = d.Text(&a.Attempt, r.Reason)
 	}
 	return of
 }
@@ -265,7 +265,9 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 	if r.batch {
 		a.batchID = payload.ID
 		if a.Verdict() == policy.Delivered {
-			a.results, a.Err = webhook.ReadResults(a.Body, scratch.Messages)
+			a.results, a.Err = webhook.ReadResults(a.Body, scratch.Messages, func(text string) string {
+				return r.target.Destination.Mask(&a.Attempt, text)
+			})
 		}
 	}
 	if !errors.Is(a.Err, send.ErrStopping) { // the endpoint did not fail

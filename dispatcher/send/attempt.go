@@ -35,6 +35,9 @@ type Attempt struct {
 	Body []byte
 	// TraceID is the trace of the attempt's span, zero without a span.
 	TraceID trace.TraceID
+
+	// token is the access token of the request, "" without one.
+	token string
 }
 
 // Verdict returns the meaning of the attempt for its message.
@@ -48,7 +51,7 @@ func (a *Attempt) Reason() string {
 	switch {
 	case a.Err != nil:
 		text := a.Err.Error() // it may quote a response
-		return Text([]byte(text[:min(len(text), longestReason)]))
+		return validText([]byte(text[:min(len(text), longestReason)]))
 	case a.Status != 0 && a.Verdict() != policy.Delivered:
 		return "the endpoint responded " + statusLine(a.Status)
 	}

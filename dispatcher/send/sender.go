@@ -18,6 +18,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/redact"
 )
 
 // Limits of a response.
@@ -148,9 +149,17 @@ type Destination struct {
 	Protocol httpclient.Protocol
 	// EndpointID is the endpoint's name in spans.
 	EndpointID string
+	// Secrets are the values of headers that no stored text shows. Text and errors of
+	// attempts do not contain them, nor the user data and the query values of URL, nor the
+	// secrets of Tokens.
+	Secrets []string
 
 	once   sync.Once
 	posted *httpclient.Target
+	// masks masks the secrets and maskedToken.
+	maskMu      sync.Mutex
+	masks       *redact.Masker
+	maskedToken string
 }
 
 // target returns the HTTP client's target of the destination.
@@ -214,14 +223,14 @@ func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Req
 		response, err = d.target(s.client).Do(ctx, r, &a.Timing)
 	}
 	if response == nil {
-		return err
+		return d.maskError(a, err)
 	}
 	if a.Status = response.Status; a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
 		a.RetryAfter = parseRetryAfter(response.Header.Get("Retry-After"), a.At)
 	}
 	switch {
 	case policy.Judge(a.Status, nil) != policy.Delivered:
-		a.Response = Text(response.Body)
+		a.Response = d.Text(a, string(response.Body))
 		return nil
 	case r.Keep.Success == 0:
 		return nil
@@ -242,8 +251,8 @@ func parseRetryAfter(s string, now time.Time) time.Duration {
 	return 0
 }
 
-// Text converts bytes of a response to valid UTF-8, for display and JSON.
-func Text(b []byte) string {
+// validText converts bytes of a response to valid UTF-8, for display and JSON.
+func validText(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
 	}

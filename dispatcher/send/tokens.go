@@ -211,12 +211,13 @@ func (s *Sender) sendAuthorized(ctx context.Context, d *Destination, r *httpclie
 		authorized.Headers = append(r.Headers[:len(r.Headers):len(r.Headers)], httpclient.Header{Name: "Authorization", Value: "Bearer " + token})
 		return &authorized
 	}
+	a.token = token
 	err = s.exchange(ctx, d, with(token), a)
 	if err != nil || a.Status != http.StatusUnauthorized {
 		return err
 	}
 	if token, ok := d.Tokens.renew(ctx, s, token); ok {
-		*a = Attempt{At: a.At}
+		*a = Attempt{At: a.At, token: token}
 		return s.exchange(ctx, d, with(token), a)
 	}
 	return nil

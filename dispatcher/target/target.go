@@ -72,6 +72,7 @@ func open(v *vault.Vault, stored storage.WebhookEndpoint, revision uint64) (t *T
 	}
 	for name, value := range stored.Headers {
 		d.Header.Set(name, value)
+		d.Secrets = append(d.Secrets, value)
 	}
 	if d.URL, err = url.Parse(stored.URL); err != nil {
 		return nil, fmt.Errorf("endpoint %s: its URL does not parse", stored.ID) // the error contains the URL with its query
@@ -110,6 +111,7 @@ func (t *Target) openSecrets(v *vault.Vault, a *storage.Authentication) error {
 			t.Destination.Tokens = send.NewTokens(a, secret)
 		} else {
 			t.Destination.Header.Set("Authorization", "Bearer "+secret)
+			t.Destination.Secrets = append(t.Destination.Secrets, secret)
 		}
 	}
 	if c := t.ClientCertificate; c != nil {

@@ -93,8 +93,8 @@ var ErrResults = errors.New("the results in the response cannot be read")
 // messages are delivered. This includes the beginning of a longer body, as of a receiver
 // that echoes the batch. An invalid object with results, or a result of a message that was
 // not sent, may have reported failures. So ReadResults returns ErrResults, and no message is
-// delivered.
-func ReadResults(body []byte, sent []*Message) (map[string]Result, error) {
+// delivered. An error quotes the body as mask returns it.
+func ReadResults(body []byte, sent []*Message, mask func(string) string) (map[string]Result, error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' || !bytes.Contains(body, []byte(`"results"`)) {
 		return nil, nil //nolint:nilnil // a response without results says nothing
@@ -111,7 +111,7 @@ func ReadResults(body []byte, sent []*Message) (map[string]Result, error) {
 			return nil, fmt.Errorf("%w: each must have a webhookId and a status from 100 to 599", ErrResults)
 		}
 		if !slices.ContainsFunc(sent, func(m *Message) bool { return m.ID() == r.WebhookID }) {
-			return nil, fmt.Errorf("%w: the batch has no message with the webhookId %.40q", ErrResults, r.WebhookID)
+			return nil, fmt.Errorf("%w: the batch has no message with the webhookId %.40q", ErrResults, mask(r.WebhookID))
 		}
 		results[r.WebhookID] = r
 	}

@@ -12,7 +12,7 @@ func TestReadResults_Empty(t *testing.T) {
 	for _, body := range []string{"", "ok", "null", "[]", `"{"`, "{}", `{"ok":true}`, `{"results":[]}`, `{"results":null}`,
 		`{ok}`, `{"type":"price_signal.batch","data":[{"webhookId":"msg_1",`, // an echo of the batch that is cut at the limit of a response
 	} {
-		results, err := ReadResults([]byte(body), []*Message{{id: "msg_1"}})
+		results, err := ReadResults([]byte(body), []*Message{{id: "msg_1"}}, strings.ToUpper)
 		if _, told := results["msg_1"]; err != nil || told {
 			t.Errorf("%q is read as %v, %v", body, results, err)
 		}
@@ -23,7 +23,7 @@ func TestReadResults_Empty(t *testing.T) {
 // delivered.
 func TestReadResults_Invalid(t *testing.T) {
 	for _, result := range []string{`{"webhookId":"another","status":500}`, `{"webhookId":1,"status":500}`, `{"webhookId":"msg_1","status":1}`, `{"webhookId":"msg_1"`} {
-		results, err := ReadResults([]byte(`{"results":[{"webhookId":"msg_1","status":200},`+result+`]}`), []*Message{{id: "msg_1"}})
+		results, err := ReadResults([]byte(`{"results":[{"webhookId":"msg_1","status":200},`+result+`]}`), []*Message{{id: "msg_1"}}, strings.ToUpper)
 		if !errors.Is(err, ErrResults) || strings.Contains(err.Error(), "Go struct") {
 			t.Errorf("%s is read as %v, %v", result, results, err)
 		}

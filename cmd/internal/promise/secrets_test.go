@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -124,6 +125,11 @@ func TestSecrets_NeverShown(t *testing.T) {
 	if bytes.Contains(ed25519, []byte("whsk_")) {
 		t.Errorf("a response has a private key: %s", ed25519)
 	}
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprintln(w, r.URL, r.Header)
+	}))
+	t.Cleanup(echo.Close)
 	bearer, clientSecret := "bearer-token-of-a-partner-0123456789", "client-secret-of-a-partner-0123456789"
 	hidden.add("bearer token", bearer)
 	hidden.add("client secret of OAuth", clientSecret)
@@ -131,14 +137,14 @@ func TestSecrets_NeverShown(t *testing.T) {
 		{"type": "bearer", "token": bearer},
 		{"type": "oauth2", "tokenUrl": r.url + "/token", "clientId": "gridhook", "clientSecret": clientSecret},
 	} {
-		answer := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url, "eventTypes": []string{"webhook.test"}, "authentication": authentication})
+		answer := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": echo.URL, "eventTypes": []string{"webhook.test"}, "authentication": authentication})
 		hidden.find(t, "the answer to creating an endpoint", answer)
 		hidden.find(t, "its test", acme.call("/v1/webhook/endpoints/"+decode[struct{ ID string }](t, string(answer)).ID+"/test", map[string]any{}))
 	}
 	headerValue, query := "header-value-of-a-partner-0123456789", "query-of-a-partner-0123456789"
 	hidden.add("custom header's value", headerValue)
 	hidden.add("URL's query", query)
-	custom := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": r.url + "/?sig=" + query, "eventTypes": []string{"price_signal.trigger.completed"}, "headers": map[string]string{"X-Token": headerValue}})
+	custom := acme.call("/v1/webhook/endpoints/create", map[string]any{"url": echo.URL + "/?sig=" + query, "eventTypes": []string{"price_signal.trigger.completed"}, "headers": map[string]string{"X-Token": headerValue}})
 	hidden.find(t, "the answer to creating an endpoint", custom)
 	hidden.find(t, "its test", acme.call("/v1/webhook/endpoints/"+decode[struct{ ID string }](t, string(custom)).ID+"/test", map[string]any{}))
 	chat := "path-of-a-chat-of-a-partner-0123456789"

@@ -19,7 +19,7 @@ var linkRoutes = []operation{
 		Path: "/v1/console/links/create", Name: "createConsoleLink", Scope: storage.ScopeWrite, Checks: true,
 		Summary: "Create a short-lived link to the console",
 		Description: "The link opens the console of the organization without a sign-in, until the link expires. " +
-			"The link counts as a key to the limit of keys. Only this response contains the link.",
+			"The link counts as a key to the limit of keys. Its requests count to the rate limit of the API key. Only this response contains the link.",
 	}, (*server).createLink),
 	do(rest.Route{
 		Path: "/v1/console/links/{id}/revoke", Name: "revokeConsoleLink", Scope: storage.ScopeWrite,
@@ -50,6 +50,9 @@ func (s *server) createLink(ctx context.Context, c *rest.Call, in *createLinkInp
 	key.ExpiresAt = storage.Time{Time: c.Now.Add(time.Duration(in.Minutes) * time.Minute)}
 	if c.Key != nil && !c.Key.ExpiresAt.IsZero() && c.Key.ExpiresAt.Before(key.ExpiresAt.Time) {
 		key.ExpiresAt = c.Key.ExpiresAt // a link does not outlive the key that makes it
+	}
+	if c.Key != nil {
+		key.CreatedBy = c.Key.ID
 	}
 	if err := s.create(ctx, c, &key); err != nil {
 		return wire.ConsoleLink{}, err

@@ -93,3 +93,30 @@ func TestConsoleLink_KeyEnds(t *testing.T) {
 		t.Errorf("the link ends at %v, and its key at %s", got, ends)
 	}
 }
+
+// TestConsoleLink_RateLimit checks that the links of a key share the key's rate limit, also
+// once the key is deleted. A link of the operator has its own.
+func TestConsoleLink_RateLimit(t *testing.T) {
+	e := newEnv(t, rest.Options{Rate: 1, Burst: 4})
+	acme, bolt := e.twoTenants()
+	_, first := e.link(acme, "")
+	_, second := e.link(acme, "")
+	e.ask(first, "/v1/homes/list", "").ok(t)
+	e.ask(second, "/v1/homes/list", "").ok(t)
+	limited := func(keys ...string) {
+		t.Helper()
+		for _, key := range keys {
+			e.ask(key, "/v1/homes/list", "").expect(t, 429, rest.CodeRateLimited)
+		}
+	}
+	limited(first, second, acme)
+	e.ask(bolt, "/v1/homes/list", "").ok(t)
+	_, own, _ := strings.Cut(e.operateFor("acme", linksPath+"create", "").ok(t)["path"].(string), "#/link/")
+	e.ask(own, "/v1/homes/list", "").ok(t)
+
+	e.pass(time.Second)
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
+	must(t, e.store.Delete(t.Context(), storage.KindKey.Ref("acme", id)))
+	e.ask(first, "/v1/homes/list", "").ok(t)
+	limited(first, second)
+}

@@ -49,6 +49,8 @@ type Key struct {
 	OriginalExpiresAt Time `json:"originalExpiresAt,omitzero"`
 	// Link says that the key is of a console link.
 	Link bool `json:"link,omitempty"`
+	// CreatedBy is the key that created the link, empty if an operator did.
+	CreatedBy string `json:"createdBy,omitempty"`
 	Base
 }
 
@@ -172,6 +174,15 @@ func CountLive(now func() time.Time) func(Record) bool {
 // Allows reports whether the key has the scope, or another scope that includes it.
 func (k *Key) Allows(s Scope) bool {
 	return slices.Contains(k.Scopes, s) || s == ScopeHomes && slices.Contains(k.Scopes, ScopeRead)
+}
+
+// RateLimitID names the rate limit that the key's requests count against. The links of a
+// key share the limit of the key, also after the key is gone.
+func (k *Key) RateLimitID() string {
+	if k.CreatedBy != "" {
+		return k.CreatedBy
+	}
+	return k.ID
 }
 
 // Ref names the key.

@@ -136,7 +136,7 @@ func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, e
 	}
 	key = &known.Key
 	s.LastUsed.note(key, now)
-	if wait := s.keys.take(id, now); wait > 0 {
+	if wait := s.keys.take(key.RateLimitID(), now); wait > 0 {
 		return nil, false, errRate(wait)
 	}
 	return key, true, nil

@@ -111,7 +111,7 @@ func (s *Server) admit(c *Call, route *Route) error {
 	if c.Operator {
 		return nil
 	}
-	if wait := s.keys.take(c.KeyID, c.Now); wait > 0 {
+	if wait := s.keys.take(c.Key.RateLimitID(), c.Now); wait > 0 {
 		return errRate(wait)
 	}
 	if !c.Key.Allows(route.Scope) {

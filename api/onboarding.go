@@ -69,6 +69,7 @@ const maxSteps = 1000
 
 func (s *server) completeStep(ctx context.Context, c *rest.Call, in *wire.CompleteStepInput) (storage.Onboarding, error) {
 	return s.changeFlow(ctx, c, in.HomeID, func(o *storage.Onboarding) error {
+		o.Step = min(o.Step, maxSteps) // earlier versions imported larger numbers
 		return o.CompleteStep(valueOr(in.Step, min(o.Step+1, maxSteps)), in.Completed)
 	})
 }

@@ -28,7 +28,7 @@ type Onboarding struct {
 	EligibilityStatus   EligibilityStatus `json:"eligibilityStatus" doc:"Whether the device and the region are eligible."`
 	ThermostatBrandCode string            `json:"thermostatBrandCode" maxLength:"255" example:"brand-x"`
 	Zipcode             string            `json:"zipcode" pattern:"zipcodeOrEmpty" example:"60614"`
-	Step                int               `json:"step" minimum:"0" doc:"The number of steps that the user has completed." example:"2"`
+	Step                int               `json:"step" minimum:"0" maximum:"1000" doc:"The number of steps that the user has completed." example:"2"`
 	Base
 }
 

@@ -187,6 +187,22 @@ func TestBounds_MatchDocument(t *testing.T) {
 	}
 }
 
+// A list whose elements are one of few values has a maximum. A list of repeats would
+// otherwise be stored.
+func TestBounds_Repeats(t *testing.T) {
+	s := newStage(t)
+	repeats := func(value string) string { return strings.TrimSuffix(strings.Repeat(`"`+value+`",`, 21), ",") }
+	for path, body := range map[string]string{
+		endpointsPath + s.endpoint + "/replay": `{"since":"2026-07-01T00:00:00Z","outcomes":[` + repeats("FAILED") + `]}`,
+		endpointsPath + "create":               `{"url":"https://acme.example/","eventTypes":[` + repeats("flex_alert") + `]}`,
+		"/v1/channels/create":                  `{"kind":"EMAIL","address":"ops@acme.example","events":[` + repeats("quota.near") + `]}`,
+	} {
+		if a := s.ask(s.key, path, body).expect(t, http.StatusBadRequest, rest.CodeValidationFailed); !strings.Contains(string(a.body), "must have at most") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+}
+
 // prober changes the example of a body.
 type prober struct {
 	*stage
@@ -387,8 +403,12 @@ func textOf(schema map[string]any, length int) string {
 
 // element returns a valid element of an array.
 func element(schema map[string]any) any {
-	if items, _ := schema["items"].(map[string]any); items["type"] == "integer" {
+	items, _ := schema["items"].(map[string]any)
+	if items["type"] == "integer" {
 		return 1.0
+	}
+	if values, ok := items["enum"].([]any); ok {
+		return values[0]
 	}
 	return "https://acme.example/"
 }

@@ -141,7 +141,8 @@ func TestReplayEndpoint(t *testing.T) {
 	e.ask(bolt, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, endpointsPath+endpoint+"/update", `{"enabled":false}`).ok(t)
 	e.ask(acme, endpointsPath+endpoint+"/replay", `{"since":"2026-07-01T00:00:00Z"}`).expect(t, 409, rest.CodeConflict)
-	for body, want := range map[string]string{`{}`: "since", `{"since":"2026-07-01T00:00:00Z","outcomes":["DELIVERED"]}`: "outcomes[0]", `{"since":"2026-07-01T00:00:00Z","outcomes":[]}`: "outcomes"} {
+	for body, want := range map[string]string{`{}`: "since", `{"since":"2026-07-01T00:00:00Z","outcomes":["DELIVERED"]}`: "outcomes[0]", `{"since":"2026-07-01T00:00:00Z","outcomes":[]}`: "outcomes",
+		`{"since":"2026-07-01T00:00:00Z","outcomes":["FAILED","FAILED","FAILED"]}`: "outcomes"} {
 		if got := e.ask(acme, endpointsPath+endpoint+"/replay", body).expect(t, 400, rest.CodeValidationFailed).fields(t); len(got) != 1 || got[0] != want {
 			t.Errorf("%s names %v, want %s", body, got, want)
 		}

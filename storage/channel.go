@@ -45,7 +45,7 @@ func ChannelKinds() []ChannelKind {
 type ChannelSettings struct {
 	Kind        ChannelKind `json:"kind" nullable:"false" doc:"EMAIL sends email and needs the operator's smtp-url. SLACK posts to an incoming webhook. TEAMS posts an Adaptive Card to a workflow. ALERTMANAGER posts alerts, which end when the endpoint recovers." example:"SLACK"`
 	Address     string      `json:"address" minLength:"1" maxLength:"2048" nullable:"false" doc:"The email address, or the URL of the receiver. The rules for the url of an endpoint apply. Everything after the URL's host is stored encrypted and shown as ********. Sending the address as it is shown keeps the stored address." example:"https://hooks.slack.example/services/T0/B0/secret"`
-	Events      []string    `json:"events" itemsEnum:"endpoint.failing,endpoint.disabled,endpoint.recovered,price_signal.trigger.failures,quota.near" nullable:"false" doc:"The events to send. An empty list means all." example:"[\"endpoint.failing\",\"endpoint.recovered\"]"`
+	Events      []string    `json:"events" maxItems:"20" itemsEnum:"endpoint.failing,endpoint.disabled,endpoint.recovered,price_signal.trigger.failures,quota.near" nullable:"false" doc:"The events to send. An empty list means all." example:"[\"endpoint.failing\",\"endpoint.recovered\"]"`
 	Description string      `json:"description" maxLength:"500" example:"on call"`
 	Enabled     bool        `json:"enabled" doc:"Whether the channel receives events. A test is sent anyway." example:"true"`
 }

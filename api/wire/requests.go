@@ -245,7 +245,7 @@ type ReplayInput struct {
 	_ struct{} `required:"since"`
 
 	Since    storage.Time `json:"since" nullable:"false" doc:"Retries deliveries whose last attempt was at this time or later."`
-	Outcomes []string     `json:"outcomes,omitempty" minItems:"1" itemsEnum:"FAILED,EXPIRED" doc:"The outcomes to retry, by default FAILED and EXPIRED."`
+	Outcomes []string     `json:"outcomes,omitempty" minItems:"1" maxItems:"2" itemsEnum:"FAILED,EXPIRED" doc:"The outcomes to retry, by default FAILED and EXPIRED."`
 	// IdempotencyKey is a header. A repeat with the same key within 24 h gets the first
 	// response.
 	IdempotencyKey string `json:"-"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -178,10 +179,18 @@ func (c clearable) Set(text string) error {
 	return c.Value.Set(text)
 }
 
-// Set parses a duration or a number of units.
+// Set parses a duration or a number of units. It refuses a number that overflows a
+// duration, such as inf or 1e12.
 func (s *span) Set(text string) error {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		s.Duration = time.Duration(n * float64(s.unit))
+		n *= float64(s.unit)
+		switch {
+		case math.IsNaN(n) || math.IsInf(n, 0):
+			return errDuration
+		case math.Abs(n) >= math.MaxInt64:
+			return errLongDuration
+		}
+		s.Duration = time.Duration(n)
 		return nil
 	}
 	d, err := time.ParseDuration(text)

@@ -37,7 +37,10 @@ func window(startFlag, start, endFlag, end string, now time.Time) (from, to *sto
 	return from, to, err
 }
 
-var errDuration = errors.New("must be a duration such as 30s, 15m or 24h")
+var (
+	errDuration     = errors.New("must be a duration such as 30s, 15m or 24h")
+	errLongDuration = errors.New("must be less than 292 years")
+)
 
 // short formats a duration without its zeros: 24h, not 24h0m0s.
 func short(d time.Duration) string {

@@ -65,6 +65,10 @@ func TestSchedule_Usage(t *testing.T) {
 		"update sch_1":                       "name at least one change with a flag",
 		"get":                                "the schedule is missing",
 		"create --every often":               `invalid argument "often" for "--every" flag`,
+		"create --every inf":                 `invalid argument "inf" for "--every" flag: must be a duration`,
+		"create --every NaN":                 `invalid argument "NaN" for "--every" flag: must be a duration`,
+		"create --every 1e12":                `invalid argument "1e12" for "--every" flag: must be less than 292 years`,
+		"create --offset -1e12":              `invalid argument "-1e12" for "--offset" flag: must be less than 292 years`,
 		"create --length everlasting":        `invalid argument "everlasting" for "--length" flag`,
 	} {
 		got := run(t, nil, "", append(append([]string{"schedule"}, strings.Fields(args)...), "--org", "acme"))

@@ -10,8 +10,21 @@ import (
 // TimeLayout is the format of timestamps: ISO 8601, UTC, milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
+// The first and the last UTC year of a timestamp in a request. A time outside is a mistake,
+// such as the zero time of another language.
+const (
+	FirstYear = 2000
+	LastYear  = 2199
+)
+
 // Time is a timestamp. It is written as TimeLayout and parsed from any RFC 3339 form.
 type Time struct{ time.Time }
+
+// Accepted reports whether a request may name the time: from FirstYear to LastYear.
+func (t Time) Accepted() bool {
+	year := t.UTC().Year()
+	return year >= FirstYear && year <= LastYear
+}
 
 // MarshalJSON writes the time as TimeLayout, or null for the zero time.
 func (t Time) MarshalJSON() ([]byte, error) {

@@ -212,13 +212,6 @@ func values(enum []any) string {
 	return strings.Join(names, ", ")
 }
 
-// The UTC years of timestamps in requests. A time outside is a mistake, such as the zero
-// time of another language.
-const (
-	firstYear = 2000
-	lastYear  = 2199
-)
-
 // formats maps each format to a check of a string. A check returns an error message, or
 // an empty string for a valid value. The operation makes any further check.
 var formats = map[string]func(string) string{
@@ -227,8 +220,8 @@ var formats = map[string]func(string) string{
 		if t.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
 			return "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z"
 		}
-		if year := t.Year(); year < firstYear || year > lastYear {
-			return fmt.Sprintf("must be in the years %d to %d", firstYear, lastYear)
+		if !t.Accepted() {
+			return fmt.Sprintf("must be in the years %d to %d", storage.FirstYear, storage.LastYear)
 		}
 		return ""
 	},

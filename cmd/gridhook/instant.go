@@ -9,20 +9,33 @@ import (
 )
 
 // instant parses a flag that is a time or a duration from now. It returns nil if the flag
-// was not given.
+// was not given. It refuses a time that the API refuses: the zero time would otherwise be
+// sent as null, which means "not given".
 func instant(flag, text string, now time.Time) (*storage.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // nothing was said
 	}
+	t, ok := parseInstant(text, now)
+	if !ok {
+		return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration such as 24h, not %q", flag, text)
+	}
+	if !t.Accepted() {
+		return nil, usagef("%s must be in the years %d to %d, not %q", flag, storage.FirstYear, storage.LastYear, text)
+	}
+	return &t, nil
+}
+
+// parseInstant parses a time or a duration from now.
+func parseInstant(text string, now time.Time) (t storage.Time, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil {
-		return &storage.Time{Time: now.Add(d).UTC()}, nil
+		return storage.Time{Time: now.Add(d).UTC()}, true
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return &storage.Time{Time: t.UTC()}, nil
+			return storage.Time{Time: t.UTC()}, true
 		}
 	}
-	return nil, usagef("%s must be a time such as 2026-07-01T00:00:00Z, or a duration such as 24h, not %q", flag, text)
+	return storage.Time{}, false
 }
 
 // window parses two flags that must be given together or not at all.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -51,13 +53,34 @@ func (g *globals) importMeters(ctx context.Context, c *client.Client, home strin
 	return nil
 }
 
+// maxMeterFile bounds a Green Button file in bytes. A server refuses larger files. A year of
+// quarter hours takes 8 to 25 MB.
+const maxMeterFile = app.MaxXML
+
+func errLargeFile(most int) error {
+	return fmt.Errorf("the file is larger than %d MB: import it in parts", most>>20)
+}
+
+// readMeter reads a file as a whole, because a request to an unavailable server is
+// repeated. A size of 0 is unknown.
+func readMeter(r io.Reader, size int64) ([]byte, error) {
+	if size > maxMeterFile {
+		return nil, errLargeFile(maxMeterFile)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxMeterFile+1))
+	if err == nil && len(text) > maxMeterFile {
+		err = errLargeFile(maxMeterFile)
+	}
+	return text, err
+}
+
 // importMeter imports one file. It returns only errors that concern every file.
 func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name string, m *meterImport) error {
-	f, _, err := openFile(name, g.in)
+	f, size, err := openFile(name, g.in)
 	var text []byte
 	if err == nil {
 		defer f.Close() //nolint:errcheck // it was only read
-		text, err = readWhole(f)
+		text, err = readMeter(f, size)
 	}
 	if err != nil {
 		m.wrong = []storage.FieldError{{Field: "file", Message: err.Error()}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,6 +67,25 @@ func TestHomeGet_MeasuredMonths(t *testing.T) {
 	for _, want := range []string{"MEASURED MONTH", "2026-06", "812.4 kWh", "0 kWh", "600.5 h"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("it shows\n%s, want %s", got.out, want)
+		}
+	}
+}
+
+// A file that every server refuses is reported, but not read into memory.
+func TestImportGreenButton_LargeFile(t *testing.T) {
+	name := writeFile(t, "h1.xml", "<feed/>")
+	if err := os.Truncate(name, 1<<40); err != nil {
+		t.Skip(err)
+	}
+	for in, file := range map[string]string{"a file": name, "a pipe": "-"} {
+		f := newFake(t)
+		stream := &counted{r: &wrongLines{}}
+		got := runWith(t, f, "", []string{"import", "--format", "greenbutton", "--org", "acme", "--home", "h1", file}, func(g *globals) { g.in = stream })
+		if got.code != exitFailure || !strings.Contains(got.err, "the file is larger than 64 MB: import it in parts") {
+			t.Errorf("%s: exit %d, %s", in, got.code, got.err)
+		}
+		if stream.n > 2*maxMeterFile || len(f.requests) > 0 {
+			t.Errorf("%s: read %d bytes and sent %d requests", in, stream.n, len(f.requests))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -68,30 +67,22 @@ func (m *marketFormat) check(format string) error {
 	return nil
 }
 
-// maxWholeFile bounds a file of prices. A year of five-minute prices takes some 15 MB.
-const maxWholeFile = 256 << 20
-
-// readWhole reads a file as a whole.
-func readWhole(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxWholeFile+1))
-	if err == nil && len(data) > maxWholeFile {
-		err = fmt.Errorf("the file is larger than %d MB: import it in parts", maxWholeFile>>20)
-	}
-	return data, err
-}
+// maxMarketFile bounds a file of prices in bytes, because its prices are sorted in memory. A
+// year of five-minute prices takes some 15 MB.
+const maxMarketFile = 256 << 20
 
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	data, err := readWhole(r)
-	if err != nil {
-		return err
-	}
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
-	all, bad, err := market.Read(data, market.Options{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location})
-	for _, wrong := range bad {
+	options := market.Options{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location}
+	limited := &io.LimitedReader{R: r, N: maxMarketFile + 1}
+	all, err := market.ReadFrom(limited, options, func(wrong market.LineError) {
 		e := wrongLine(wrong.Line, wrong.Field, wrong.Reason)
 		e.Resource = string(storage.KindMarketSeries)
 		leftOut(e)
+	})
+	if limited.N == 0 {
+		err = errLargeFile(maxMarketFile)
 	}
 	if err != nil {
 		return err

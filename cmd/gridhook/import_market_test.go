@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -88,4 +89,36 @@ func TestImport_OrganizationColumn(t *testing.T) {
 			t.Errorf("it became %s", got)
 		}
 	}
+}
+
+// An unclosed quote does not read the rest of the file into memory, and nothing is sent.
+func TestImportMarketPrices_OpenQuote(t *testing.T) {
+	file := &counted{r: io.MultiReader(strings.NewReader(caiso+"\""), strings.NewReader(strings.Repeat("2026-07-01\n", 1<<20)))}
+	f := newFake(t)
+	got := runWith(t, f, "", []string{"import", "--format", "market", "-"}, func(g *globals) { g.in = file })
+	if got.code != exitFailure || !strings.Contains(got.err, "after line 7: a row is longer than 1048576 bytes: look for an unclosed quote") {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	if file.n > 2*maxRow || len(f.requests) > 0 {
+		t.Errorf("read %d bytes of a file whose last row never ends, and sent %d requests", file.n, len(f.requests))
+	}
+}
+
+func TestImportMarketPrices_LargeFile(t *testing.T) {
+	file := io.MultiReader(strings.NewReader(caiso), &wrongLines{})
+	got := runWith(t, newFake(t), "", []string{"import", "--format", "market", "-"}, func(g *globals) { g.in = file })
+	if got.code != exitFailure || !strings.Contains(got.err, "gridhook: the file is larger than 256 MB: import it in parts\n") {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+}
+
+// wrongLines never ends.
+type wrongLines struct{}
+
+func (*wrongLines) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	p[len(p)-1] = '\n'
+	return len(p), nil
 }

@@ -20,6 +20,7 @@ type group struct {
 // reader collects the points of a file.
 type reader struct {
 	options Options
+	bad     func(LineError) // gets the rows with errors
 	groups  map[group][]Point
 	order   []group
 	local   map[localTime]bool // local times so far

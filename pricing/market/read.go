@@ -2,12 +2,9 @@ package market
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // LineError is a problem with one line of a file.
@@ -33,154 +30,67 @@ var ErrFile = errors.New("market: no file of market prices")
 //
 // Read ignores other columns. It returns the lines with errors, and reads the other
 // lines. The result has a series for each node and market in the order of the file. The
-// error wraps ErrFile if no line can be read. It wraps ErrSeries if the prices do not
-// form a series.
+// error wraps ErrFile if no line can be read, or if a line is longer than 1 MiB. It wraps
+// ErrSeries if the prices do not form a series.
 func Read(data []byte, o Options) ([]*Series, []LineError, error) {
-	rows, bad, err := split(data)
-	if err != nil {
-		return nil, bad, err
+	var bad []LineError
+	all, err := ReadFrom(bytes.NewReader(data), o, func(e LineError) { bad = append(bad, e) })
+	return all, bad, err
+}
+
+// ReadFrom reads a file as Read does, and passes each line with an error to bad. The
+// memory depends on the number of prices, not on the length of the file. The error also
+// wraps an error of the reader.
+func ReadFrom(file io.Reader, o Options, bad func(LineError)) ([]*Series, error) {
+	r := newReader(o, bad)
+	if err := split(file, r.add, bad); err != nil {
+		return nil, err
 	}
-	return read(rows, bad, o)
+	return r.series()
 }
 
 // Rows returns the rows of a file as Read understands them: the fields of a line by the
 // plain names of their columns.
-func Rows(data []byte) ([]map[string]string, []LineError, error) {
-	rows, bad, err := split(data)
-	all := make([]map[string]string, len(rows))
-	for i, row := range rows {
-		all[i] = row.fields
-	}
+func Rows(data []byte) (all []map[string]string, bad []LineError, err error) {
+	err = split(bytes.NewReader(data), func(row row) { all = append(all, row.fields) }, func(e LineError) { bad = append(bad, e) })
 	return all, bad, err
 }
 
 // ReadRows reads rows as Read reads a file. The line of an error is the number of its row,
 // from 1.
 func ReadRows(rows []map[string]string, o Options) ([]*Series, []LineError, error) {
-	all := make([]row, len(rows))
+	var bad []LineError
+	r := newReader(o, func(e LineError) { bad = append(bad, e) })
 	for i, fields := range rows {
-		all[i] = row{line: i + 1, fields: fields}
+		r.add(row{line: i + 1, fields: fields})
 	}
-	return read(all, nil, o)
+	all, err := r.series()
+	return all, bad, err
 }
 
-// read reads rows, and adds to the lines with errors.
-func read(rows []row, bad []LineError, o Options) ([]*Series, []LineError, error) {
-	r := reader{options: o, groups: map[group][]Point{}, local: map[localTime]bool{}}
-	for _, row := range rows {
-		if field, err := r.take(row); err != nil {
-			bad = append(bad, LineError{Line: row.line, Field: field, Reason: err.Error()})
-		}
+func newReader(o Options, bad func(LineError)) *reader {
+	return &reader{options: o, bad: bad, groups: map[group][]Point{}, local: map[localTime]bool{}}
+}
+
+// add adds the price of a row, or reports the row's error.
+func (r *reader) add(row row) {
+	if field, err := r.take(row); err != nil {
+		r.bad(LineError{Line: row.line, Field: field, Reason: err.Error()})
 	}
+}
+
+// series returns the series of the added rows.
+func (r *reader) series() ([]*Series, error) {
 	if len(r.order) == 0 {
-		return nil, bad, fmt.Errorf("%w: no line with a price", ErrFile)
+		return nil, fmt.Errorf("%w: no line with a price", ErrFile)
 	}
 	var all []*Series
 	for _, g := range r.order {
-		s, err := New(r.groups[g], Options{Node: g.node, Kind: g.kind, Location: o.Location, Step: o.Step})
+		s, err := New(r.groups[g], Options{Node: g.node, Kind: g.kind, Location: r.options.Location, Step: r.options.Step})
 		if err != nil {
-			return nil, bad, fmt.Errorf("%s %s: %w", g.node, g.kind, err)
+			return nil, fmt.Errorf("%s %s: %w", g.node, g.kind, err)
 		}
 		all = append(all, s)
 	}
-	return all, bad, nil
-}
-
-// row is one line with its fields by name. Names are in lower case, with letters and
-// digits only.
-type row struct {
-	line   int
-	fields map[string]string
-}
-
-// split splits a file into rows.
-func split(data []byte) ([]row, []LineError, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	trimmed := bytes.TrimSpace(data)
-	switch {
-	case len(trimmed) == 0:
-		return nil, nil, fmt.Errorf("%w: it is empty", ErrFile)
-	case trimmed[0] == '{':
-		rows, bad := splitJSON(data)
-		return rows, bad, nil
-	}
-	return splitCSV(data)
-}
-
-func splitJSON(data []byte) (rows []row, bad []LineError) {
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		decoder := json.NewDecoder(bytes.NewReader(line))
-		decoder.UseNumber()
-		var object map[string]any
-		if err := decoder.Decode(&object); err != nil {
-			bad = append(bad, LineError{Line: i + 1, Field: "line", Reason: "not a JSON object"})
-			continue
-		}
-		r := row{line: i + 1, fields: map[string]string{}}
-		for key, v := range object {
-			switch v := v.(type) {
-			case string:
-				r.fields[Plain(key)] = strings.TrimSpace(v)
-			case json.Number:
-				r.fields[Plain(key)] = v.String()
-			}
-		}
-		rows = append(rows, r)
-	}
-	return rows, bad
-}
-
-func splitCSV(data []byte) ([]row, []LineError, error) {
-	in := csv.NewReader(bytes.NewReader(data))
-	in.FieldsPerRecord = -1
-	in.TrimLeadingSpace = true
-	header, err := in.Read()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	for i := range header {
-		header[i] = Plain(header[i])
-	}
-	var rows []row
-	var bad []LineError
-	for {
-		record, err := in.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			return rows, bad, nil
-		case err != nil:
-			bad = append(bad, csvError(err))
-			continue
-		}
-		line, _ := in.FieldPos(0)
-		if len(record) != len(header) {
-			bad = append(bad, LineError{Line: line, Field: "line", Reason: fmt.Sprintf("has %d fields, the header %d", len(record), len(header))})
-			continue
-		}
-		r := row{line: line, fields: make(map[string]string, len(header))}
-		for i, name := range header {
-			r.fields[name] = strings.TrimSpace(record[i])
-		}
-		rows = append(rows, r)
-	}
-}
-
-func csvError(err error) LineError {
-	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-		return LineError{Line: wrong.StartLine, Field: "line", Reason: wrong.Err.Error()}
-	}
-	return LineError{Field: "line", Reason: err.Error()}
-}
-
-// Plain returns a name in lower case, with letters and digits only.
-func Plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(name))
+	return all, nil
 }

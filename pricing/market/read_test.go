@@ -203,7 +203,7 @@ func TestRead_ValidLines(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Node != "A" || all[1].Node != "B" {
 		t.Fatalf("%d series, %v", len(all), err)
 	}
-	want := []string{"line 5: line: has 3 fields", `line 3: start: "nonsense" is not a time`, `line 4: price: "cheap" is not a number`,
+	want := []string{`line 3: start: "nonsense" is not a time`, `line 4: price: "cheap" is not a number`, "line 5: line: has 3 fields",
 		`line 6: unit: "EUR" is not known`, "line 7: unit: is missing"}
 	if len(bad) != len(want) {
 		t.Fatalf("got %v", bad)

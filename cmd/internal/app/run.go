@@ -80,15 +80,15 @@ func deliveryOptions(c *config.Config) dispatcher.Options {
 	}
 }
 
-// maxXML is the maximum size of an XML body in bytes. A year of quarter hours of Green Button
+// MaxXML is the maximum size of an XML body in bytes. A year of quarter hours of Green Button
 // takes 8 to 25 MB.
-const maxXML = 64 << 20
+const MaxXML = 64 << 20
 
 // requestOptions returns the API's limits on requests.
 func requestOptions(c *config.Config) rest.Options {
 	l := c.Limits
 	return rest.Options{
-		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxXMLBody: maxXML, MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
+		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxXMLBody: MaxXML, MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
 		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
 		Origins: config.List(l.CORSOrigins),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},

@@ -1,0 +1,157 @@
+package market
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// row is one line with its fields by name. Names are in lower case, with letters and
+// digits only.
+type row struct {
+	line   int
+	fields map[string]string
+}
+
+// maxRow bounds a row in bytes. An unclosed quote would otherwise make the rest of a file
+// one row in memory.
+const maxRow = 1 << 20
+
+var errLongRow = fmt.Errorf("a row is longer than %d bytes: look for an unclosed quote", maxRow)
+
+// rowReader reads at most left bytes.
+type rowReader struct {
+	r    io.Reader
+	left int
+}
+
+func (l *rowReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLongRow
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
+}
+
+// splitter splits a file into rows.
+type splitter struct {
+	limit *rowReader
+	text  *bufio.Reader
+	take  func(row)
+	bad   func(LineError)
+}
+
+// split passes the rows of a file to take, and its malformed lines to bad.
+func split(file io.Reader, take func(row), bad func(LineError)) error {
+	const beginning = 4 << 10
+	limit := &rowReader{r: file, left: maxRow}
+	s := splitter{limit: limit, text: bufio.NewReaderSize(limit, 64<<10), take: take, bad: bad}
+	if mark, _ := s.text.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		_, _ = s.text.Discard(len(mark)) // they are in the buffer
+	}
+	start, err := s.text.Peek(beginning)
+	start = bytes.TrimSpace(start)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	case err != nil && len(start) == 0:
+		return fmt.Errorf("%w: it is empty", ErrFile)
+	case len(start) > 0 && start[0] == '{':
+		return s.json()
+	}
+	return s.csv()
+}
+
+// json splits NDJSON.
+func (s *splitter) json() error {
+	for number := 1; ; number++ {
+		s.limit.left = maxRow
+		line, err := s.text.ReadBytes('\n')
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
+			return fmt.Errorf("%w: after line %d: %w", ErrFile, number-1, err)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			s.object(number, line)
+		}
+		if end {
+			return nil
+		}
+	}
+}
+
+// object passes on a line of NDJSON.
+func (s *splitter) object(number int, line []byte) {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		s.bad(LineError{Line: number, Field: "line", Reason: "not a JSON object"})
+		return
+	}
+	r := row{line: number, fields: map[string]string{}}
+	for key, v := range object {
+		switch v := v.(type) {
+		case string:
+			r.fields[Plain(key)] = strings.TrimSpace(v)
+		case json.Number:
+			r.fields[Plain(key)] = v.String()
+		}
+	}
+	s.take(r)
+}
+
+// csv splits CSV with a header row.
+func (s *splitter) csv() error {
+	in := csv.NewReader(s.text)
+	in.FieldsPerRecord = -1
+	in.TrimLeadingSpace = true
+	header, err := in.Read()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	for i := range header {
+		header[i] = Plain(header[i])
+	}
+	for last := 1; ; {
+		s.limit.left = maxRow
+		record, err := in.Read()
+		malformed, isMalformed := errors.AsType[*csv.ParseError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case isMalformed:
+			last = malformed.Line
+			s.bad(LineError{Line: malformed.StartLine, Field: "line", Reason: malformed.Err.Error()})
+			continue
+		case err != nil:
+			return fmt.Errorf("%w: after line %d: %w", ErrFile, last, err)
+		}
+		last, _ = in.FieldPos(0)
+		if len(record) != len(header) {
+			s.bad(LineError{Line: last, Field: "line", Reason: fmt.Sprintf("has %d fields, the header %d", len(record), len(header))})
+			continue
+		}
+		r := row{line: last, fields: make(map[string]string, len(header))}
+		for i, name := range header {
+			r.fields[name] = strings.TrimSpace(record[i])
+		}
+		s.take(r)
+	}
+}
+
+// Plain returns a name in lower case, with letters and digits only.
+func Plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+}

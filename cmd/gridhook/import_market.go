@@ -76,7 +76,7 @@ func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(f
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
 	options := market.Options{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location}
 	limited := &io.LimitedReader{R: r, N: maxMarketFile + 1}
-	all, err := market.ReadFrom(limited, options, func(wrong market.LineError) {
+	all, err := market.Read(limited, options, func(wrong market.LineError) {
 		e := wrongLine(wrong.Line, wrong.Field, wrong.Reason)
 		e.Resource = string(storage.KindMarketSeries)
 		leftOut(e)

@@ -184,7 +184,7 @@ func TestForecast_BeatsNaiveOnPJM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, bad, err := market.Read(data, market.Options{Node: "N ILLINOIS HUB", Location: chicago})
+	all, bad, err := readAll(data, market.Options{Node: "N ILLINOIS HUB", Location: chicago})
 	if err != nil || len(bad) > 0 || len(all) != 1 || all[0].Kind != market.RealTime || len(all[0].Points()) != 2928 {
 		t.Fatalf("read %d series, %v, %v", len(all), bad, err)
 	}

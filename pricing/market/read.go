@@ -28,20 +28,12 @@ var ErrFile = errors.New("market: no file of market prices")
 // The market EMISSIONS has emissions by grid region, as price with unit g/kWh, kg/kWh or
 // lb/MWh.
 //
-// Read ignores other columns. It returns the lines with errors, and reads the other
+// Read ignores other columns. It passes each line with an error to bad, and reads the other
 // lines. The result has a series for each node and market in the order of the file. The
-// error wraps ErrFile if no line can be read, or if a line is longer than 1 MiB. It wraps
-// ErrSeries if the prices do not form a series.
-func Read(data []byte, o Options) ([]*Series, []LineError, error) {
-	var bad []LineError
-	all, err := ReadFrom(bytes.NewReader(data), o, func(e LineError) { bad = append(bad, e) })
-	return all, bad, err
-}
-
-// ReadFrom reads a file as Read does, and passes each line with an error to bad. The
-// memory depends on the number of prices, not on the length of the file. The error also
-// wraps an error of the reader.
-func ReadFrom(file io.Reader, o Options, bad func(LineError)) ([]*Series, error) {
+// memory depends on the number of prices, not on the length of the file. The error wraps
+// ErrFile if no line can be read, or if a line is longer than 1 MiB. It wraps ErrSeries if
+// the prices do not form a series. It also wraps an error of the reader.
+func Read(file io.Reader, o Options, bad func(LineError)) ([]*Series, error) {
 	r := newReader(o, bad)
 	if err := split(file, r.add, bad); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package market_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/market"
 )
+
+// readAll returns the series and the wrong lines of a file.
+func readAll(file []byte, o market.Options) (all []*market.Series, bad []market.LineError, err error) {
+	all, err = market.Read(bytes.NewReader(file), o, func(e market.LineError) { bad = append(bad, e) })
+	return all, bad, err
+}
 
 func TestRead_Operators(t *testing.T) {
 	chicago, err := time.LoadLocation("America/Chicago")
@@ -51,7 +58,7 @@ func TestRead_Operators(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := market.Options{Node: "default", Kind: market.DayAhead, Location: chicago}
-			all, bad, err := market.Read([]byte(tt.file), o)
+			all, bad, err := readAll([]byte(tt.file), o)
 			if err != nil || len(bad) > 0 || len(all) != 1 {
 				t.Fatalf("%d series, %v, %v", len(all), bad, err)
 			}
@@ -82,7 +89,7 @@ func TestRead_ERCOTClockChanges(t *testing.T) {
 		for i, hour := range day.hours {
 			file += fmt.Sprintf("%s,%s,LZ,%d,%c\n", day.date, hour, i+1, day.flags[i])
 		}
-		all, bad, err := market.Read([]byte(file), market.Options{Location: chicago})
+		all, bad, err := readAll([]byte(file), market.Options{Location: chicago})
 		if err != nil || len(bad) > 0 {
 			t.Fatal(bad, err)
 		}
@@ -199,7 +206,7 @@ func TestReadRows_RepeatedHourByMarket(t *testing.T) {
 func TestRead_ValidLines(t *testing.T) {
 	file := "start,node,price,unit\n2026-07-01T00:00:00Z,A,30,$/MWh\nnonsense,A,30,$/MWh\n2026-07-01T01:00:00Z,A,cheap,$/MWh\n" +
 		"2026-07-01T01:00:00Z,A,30\n2026-07-01T01:00:00Z,A,30,EUR\n2026-07-01T02:00:00Z,B,30,\n2026-07-01T03:00:00Z,B,30,$/kWh\n"
-	all, bad, err := market.Read([]byte(file), market.Options{})
+	all, bad, err := readAll([]byte(file), market.Options{})
 	if err != nil || len(all) != 2 || all[0].Node != "A" || all[1].Node != "B" {
 		t.Fatalf("%d series, %v", len(all), err)
 	}
@@ -231,7 +238,7 @@ func TestRead_Invalid(t *testing.T) {
 		"not an array": {"{]\n", market.ErrFile, "line 1: line: not a JSON object"},
 		"not a series": {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
 	} {
-		_, bad, err := market.Read([]byte(tt.file), market.Options{})
+		_, bad, err := readAll([]byte(tt.file), market.Options{})
 		if !errors.Is(err, tt.want) || tt.line != "" && (len(bad) != 1 || !strings.HasPrefix(text(bad[0]), tt.line)) {
 			t.Errorf("%s: got %v, %v", name, bad, err)
 		}
@@ -243,7 +250,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("DeliveryDate,HourEnding,SettlementPoint,SettlementPointPrice,DSTFlag\n11/01/2026,02:00,LZ,21,Y\n"))
 	f.Add([]byte(`{"start":"2026-07-01T00:00:00Z","price":1e999,"unit":"mwh"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, _, err := market.Read(data, market.Options{Location: time.UTC})
+		all, _, err := readAll(data, market.Options{Location: time.UTC})
 		if err != nil && !errors.Is(err, market.ErrFile) && !errors.Is(err, market.ErrSeries) {
 			t.Fatalf("got %v", err)
 		}

@@ -22,7 +22,7 @@ func TestReadFrom_LongRow(t *testing.T) {
 		"byte order mark": {"\ufeff" + twoPrices + "\"", "\n", "after line 4: a row is longer than 1048576 bytes"},
 	} {
 		rest := strings.NewReader(strings.Repeat(test.line, 8<<20/len(test.line)))
-		_, err := market.ReadFrom(io.MultiReader(strings.NewReader(test.begin), rest), market.Options{}, func(market.LineError) {})
+		_, err := market.Read(io.MultiReader(strings.NewReader(test.begin), rest), market.Options{}, func(market.LineError) {})
 		if !errors.Is(err, market.ErrFile) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want %s", name, err, test.says)
 		}
@@ -39,12 +39,12 @@ func TestReadFrom_Pieces(t *testing.T) {
 		file   string
 		points int
 	}{"CSV": {twoPrices, 2}, "CSV with a byte order mark": {"\ufeff" + twoPrices, 2}, "NDJSON": {"\ufeff \n" + json, 1}} {
-		all, err := market.ReadFrom(iotest.OneByteReader(strings.NewReader(test.file)), market.Options{}, func(e market.LineError) { t.Error(name, e) })
+		all, err := market.Read(iotest.OneByteReader(strings.NewReader(test.file)), market.Options{}, func(e market.LineError) { t.Error(name, e) })
 		if err != nil || len(all) != 1 || len(all[0].Points()) != test.points {
 			t.Errorf("%s: %d series, %v", name, len(all), err)
 		}
 		broken := io.MultiReader(strings.NewReader(test.file), iotest.ErrReader(io.ErrUnexpectedEOF))
-		if _, err := market.ReadFrom(broken, market.Options{}, func(e market.LineError) { t.Error(name, e) }); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := market.Read(broken, market.Options{}, func(e market.LineError) { t.Error(name, e) }); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: a broken file: %v", name, err)
 		}
 	}

@@ -84,8 +84,8 @@ func TestImportGreenButton_LargeFile(t *testing.T) {
 		if got.code != exitFailure || !strings.Contains(got.err, "the file is larger than 64 MB: import it in parts") {
 			t.Errorf("%s: exit %d, %s", in, got.code, got.err)
 		}
-		if stream.n > 2*maxMeterFile || len(f.requests) > 0 {
-			t.Errorf("%s: read %d bytes and sent %d requests", in, stream.n, len(f.requests))
+		if stream.n.Load() > 2*maxMeterFile || len(f.requests) > 0 {
+			t.Errorf("%s: read %d bytes and sent %d requests", in, stream.n.Load(), len(f.requests))
 		}
 	}
 }

@@ -34,8 +34,8 @@ type Caller struct {
 	// KeyID identifies the key. KeyName is the name of an operator key.
 	KeyID, KeyName string
 	Key            *storage.Key
-	// Org is the organization to act for: that of the header, or else of the key. It is
-	// storage.Shared if the call acts for the operator.
+	// Org is the organization to act for. The header names it, otherwise it is the key's
+	// organization. It is storage.Shared if the call acts for the operator.
 	Org string
 	// named is set if the header named Org.
 	named bool

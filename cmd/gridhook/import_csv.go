@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -30,7 +31,7 @@ const byteOrderMark = "\ufeff"
 // readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
 // empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	limited := &rowReader{r: r, left: maxRow}
+	limited := &market.RowReader{R: r, Left: market.MaxRow}
 	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows)
@@ -38,14 +39,14 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 		return err
 	}
 	for last := 1; ; {
-		limited.left = maxRow
+		limited.Left = market.MaxRow
 		record, err := rows.Read()
 		var malformed *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
 			return to.flush()
-		case errors.Is(err, errLongRow):
-			return errors.Join(to.flush(), fmt.Errorf("the row after line %d %w", last, err))
+		case errors.Is(err, market.ErrLongRow):
+			return errors.Join(to.flush(), fmt.Errorf("the row after line %d is longer than %d bytes: look for an unclosed quote", last, market.MaxRow))
 		case errors.As(err, &malformed):
 			last = malformed.Line
 			leftOut(wrongLine(malformed.StartLine, "line", malformedReason(malformed, len(header))))
@@ -64,27 +65,6 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 			return err
 		}
 	}
-}
-
-// maxRow bounds a row in bytes. A server bounds an import's lines in the same way.
-const maxRow = 1 << 20
-
-var errLongRow = fmt.Errorf("is longer than %d bytes: look for an unclosed quote", maxRow)
-
-// rowReader reads at most left bytes. An unclosed quote would otherwise make the rest of
-// a file one row in memory.
-type rowReader struct {
-	r    io.Reader
-	left int
-}
-
-func (l *rowReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLongRow
-	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
-	return n, err
 }
 
 // readHeader reads the names of the columns. Its error lists all unknown names.

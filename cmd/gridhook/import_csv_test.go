@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // TestReadCSV_OpenQuote checks that an unclosed quote ends the import, and that the rest
@@ -19,7 +21,7 @@ func TestReadCSV_OpenQuote(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), "quote") {
 		t.Errorf("an open quote: %v", err)
 	}
-	if file.n.Load() > 2*maxRow {
+	if file.n.Load() > 2*market.MaxRow {
 		t.Errorf("read %d bytes of a file whose second row never ends", file.n.Load())
 	}
 }
@@ -76,7 +78,7 @@ func FuzzReadCSV(f *testing.F) {
 // TestImport_ReadError checks that the lines before a row that is too long, or before a read
 // error, are imported, and that the summary counts them.
 func TestImport_ReadError(t *testing.T) {
-	long := "id\nh1\n\"" + strings.Repeat("x", 2*maxRow)
+	long := "id\nh1\n\"" + strings.Repeat("x", 2*market.MaxRow)
 	for name, test := range map[string]struct {
 		format string
 		in     io.Reader

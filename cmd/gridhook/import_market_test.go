@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/gridhook/gridhook/pricing/market"
 )
 
 const caiso = `INTERVALSTARTTIME_GMT,INTERVALENDTIME_GMT,NODE,MARKET_RUN_ID,LMP_TYPE,MW
@@ -99,7 +101,7 @@ func TestImportMarketPrices_OpenQuote(t *testing.T) {
 	if got.code != exitFailure || !strings.Contains(got.err, "after line 7: a row is longer than 1048576 bytes: look for an unclosed quote") {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
-	if file.n.Load() > 2*maxRow || len(f.requests) > 0 {
+	if file.n.Load() > 2*market.MaxRow || len(f.requests) > 0 {
 		t.Errorf("read %d bytes of a file whose last row never ends, and sent %d requests", file.n.Load(), len(f.requests))
 	}
 }

@@ -148,7 +148,7 @@ func (w *writer) passthrough(series []feed.Prices) error {
 		return storage.IgnoreNotFound(err)
 	}
 	if series[0].Kind == market.Emissions {
-		return invalid("planId", "must be left out, because emissions are those of a grid region")
+		return invalid("planId", "must be left out, because emissions belong to a grid region")
 	}
 	if len(series) > 1 {
 		return invalid("planId", "requires a plan that exists, because the source has the prices of %d nodes or markets", len(series))

@@ -18,30 +18,32 @@ type row struct {
 	fields map[string]string
 }
 
-// maxRow bounds a row in bytes. An unclosed quote would otherwise make the rest of a file
+// MaxRow bounds a row in bytes. An unclosed quote would otherwise make the rest of a file
 // one row in memory.
-const maxRow = 1 << 20
+const MaxRow = 1 << 20
 
-var errLongRow = fmt.Errorf("a row is longer than %d bytes: look for an unclosed quote", maxRow)
+// ErrLongRow is the error of a RowReader at its bound.
+var ErrLongRow = fmt.Errorf("a row is longer than %d bytes: look for an unclosed quote", MaxRow)
 
-// rowReader reads at most left bytes.
-type rowReader struct {
-	r    io.Reader
-	left int
+// RowReader reads at most Left bytes of R. Its caller sets Left to MaxRow before each row.
+type RowReader struct {
+	R    io.Reader
+	Left int
 }
 
-func (l *rowReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLongRow
+// Read reads from R. Errors: ErrLongRow, and those of R.
+func (l *RowReader) Read(p []byte) (int, error) {
+	if l.Left <= 0 {
+		return 0, ErrLongRow
 	}
-	n, err := l.r.Read(p[:min(len(p), l.left)])
-	l.left -= n
+	n, err := l.R.Read(p[:min(len(p), l.Left)])
+	l.Left -= n
 	return n, err
 }
 
 // splitter splits a file into rows.
 type splitter struct {
-	limit *rowReader
+	limit *RowReader
 	text  *bufio.Reader
 	take  func(row)
 	bad   func(LineError)
@@ -50,7 +52,7 @@ type splitter struct {
 // split passes the rows of a file to take, and its malformed lines to bad.
 func split(file io.Reader, take func(row), bad func(LineError)) error {
 	const beginning = 4 << 10
-	limit := &rowReader{r: file, left: maxRow}
+	limit := &RowReader{R: file, Left: MaxRow}
 	s := splitter{limit: limit, text: bufio.NewReaderSize(limit, 64<<10), take: take, bad: bad}
 	if mark, _ := s.text.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = s.text.Discard(len(mark)) // they are in the buffer
@@ -71,7 +73,7 @@ func split(file io.Reader, take func(row), bad func(LineError)) error {
 // json splits NDJSON.
 func (s *splitter) json() error {
 	for number := 1; ; number++ {
-		s.limit.left = maxRow
+		s.limit.Left = MaxRow
 		line, err := s.text.ReadBytes('\n')
 		end := errors.Is(err, io.EOF)
 		if err != nil && !end {
@@ -120,7 +122,7 @@ func (s *splitter) csv() error {
 		header[i] = Plain(header[i])
 	}
 	for last := 1; ; {
-		s.limit.left = maxRow
+		s.limit.Left = MaxRow
 		record, err := in.Read()
 		malformed, isMalformed := errors.AsType[*csv.ParseError](err)
 		switch {

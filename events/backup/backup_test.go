@@ -389,6 +389,27 @@ func TestRestore_InUse(t *testing.T) {
 	must(t, b.Restore(t.Context(), bare(t, s), options, true))
 }
 
+// A restore waits for a process that is just stopping.
+func TestRestore_AfterStop(t *testing.T) {
+	s := server(t)
+	c := connect(t, s)
+	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
+	must(t, err)
+	b := back(t, c)
+	ctx, stop := context.WithCancel(t.Context())
+	ended, read := make(chan error, 1), make(chan struct{})
+	go func() {
+		ended <- c.StateLog().Tail(ctx, 0, func([]storage.Record) error {
+			close(read)
+			return nil
+		})
+	}()
+	<-read
+	time.AfterFunc(200*time.Millisecond, stop)
+	must(t, b.Restore(t.Context(), bare(t, s), options, true))
+	must(t, <-ended)
+}
+
 // A backup with an unknown stream replaces nothing.
 func TestRestore_UnknownStream(t *testing.T) {
 	s := server(t)

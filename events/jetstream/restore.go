@@ -36,9 +36,23 @@ func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
+// leaveTimeout is how long InUse waits for the requests of a process that has just stopped, or
+// of a backup that has just ended. The server removes them a moment later.
+const leaveTimeout = 2 * time.Second
+
 // InUse reports whether a running Gridhook follows STATE. The server forgets the requests of a
 // killed process after up to 30 seconds.
 func (c *Conn) InUse(ctx context.Context) (bool, error) {
+	for began := time.Now(); ; periodic.Sleep(ctx, leaveTimeout/20) {
+		used, err := c.followed(ctx)
+		if !used || err != nil || time.Since(began) > leaveTimeout {
+			return used, err
+		}
+	}
+}
+
+// followed reports whether a request for messages of STATE waits at the server.
+func (c *Conn) followed(ctx context.Context) (bool, error) {
 	s, err := c.js.Stream(ctx, c.prefix.Name(stateStream))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false, nil

@@ -66,7 +66,7 @@ var retentions = []retention{
 	{"dead letters", "GRIDHOOK_DEAD", nil, "1,000, the oldest go first", "after 30 days"},
 	{"MQTT sessions", "$MQTT_sess", nil, "4,096 of at most 64 KiB for each organization, which gets no new one beyond", "24 hours after the last connection"},
 	{"retained MQTT messages", "$MQTT_rmsgs", nil, "one for each topic of events", "by the next message, and with the program"},
-	{"MQTT messages for absent clients", "$MQTT_msgs", nil, "those of a day", "when they are sent, at most 24 hours"},
+	{"MQTT messages for absent clients", "$MQTT_msgs", nil, "the messages of a day", "when they are sent, at most 24 hours"},
 }
 
 // TestRetentions_Complete checks that each kind of entity has one row, and that the rows of

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -36,6 +37,8 @@ type Conn struct {
 	gate    Gate
 	// settingUp is held while a queue's consumer is created.
 	settingUp sync.Mutex
+	// withoutConsumer counts this process's queues that have no consumer yet.
+	withoutConsumer atomic.Int32
 }
 
 // handle returns the cached jetstream.Stream for reading messages. Creating it asks the
@@ -220,6 +223,10 @@ func connectError(url string, err error) error {
 	}
 	return fmt.Errorf("connect to NATS at %s: %w", url, err)
 }
+
+// SettingUp reports whether a queue of this process has no consumer yet. The process then
+// takes no message of that queue.
+func (c *Conn) SettingUp() bool { return c.withoutConsumer.Load() > 0 }
 
 // Connected reports whether the connection is up now.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }

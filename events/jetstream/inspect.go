@@ -9,9 +9,9 @@ import (
 )
 
 // Inspector checks the streams for lost messages, and the queues for messages that are
-// never handed out. It also reads the depth of the queues. A server that loses a part of its files does not report it: a flipped
-// bit can cost thousands of messages without a log line. An Inspector is for one
-// goroutine.
+// never handed out. It also reads the depth of the queues. A server that loses a part of
+// its files does not report it: a flipped bit can cost thousands of messages without a log
+// line. An Inspector is for one goroutine.
 type Inspector struct {
 	c *Conn
 	// outOfStep counts consecutive checks that found a queue's consumer out of step with

@@ -37,6 +37,9 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.c.publishWait)
 	defer cancel()
 	consumer, err := s.create(ctx)
+	if damaged(err) {
+		consumer, err = s.remake(ctx, err)
+	}
 	if err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -77,8 +80,40 @@ func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
 	return consumer, err
 }
 
-// first is setUp until NATS responds. Errors: a refusal by NATS.
+// damaged reports whether the server cannot read the files of a consumer.
+func damaged(err error) bool {
+	const createFailed = 10012 // JSConsumerCreateErrF of nats-server
+	answer, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && answer.ErrorCode == createFailed && answer.Code == http.StatusInternalServerError
+}
+
+// remake makes the queue's stream again, without any slice, and creates its consumer. A
+// power cut can damage the files of a consumer whose stream has no fsync, and the server
+// then never creates the consumer again. The resumer puts the slices again. The error of any
+// other queue stays.
+func (s *source) remake(ctx context.Context, cause error) (jetstream.Consumer, error) {
+	stream, err := s.c.js.Stream(ctx, s.queue.stream)
+	if err != nil {
+		return nil, err
+	}
+	config := stream.CachedInfo().Config
+	if config.PersistMode != jetstream.AsyncPersistMode {
+		return nil, cause
+	}
+	s.c.log.Warn("NATS cannot read a queue's files, making its stream again", "queue", s.queue.name, "stream", config.Name, "error", cause)
+	if err := s.c.js.DeleteStream(ctx, config.Name); err != nil {
+		return nil, err
+	}
+	if _, err := s.c.js.CreateStream(ctx, config); err != nil {
+		return nil, err
+	}
+	return s.create(ctx)
+}
+
+// first is setUp until NATS responds. Until then SettingUp is true. Errors: a refusal by NATS.
 func (s *source) first(ctx context.Context) (jetstream.Consumer, error) {
+	s.c.withoutConsumer.Add(1)
+	defer s.c.withoutConsumer.Add(-1)
 	return retryUntilResponse(ctx, s.c.log.With("queue", s.queue.name), "set up a queue's consumer", s.setUp)
 }
 

@@ -74,7 +74,11 @@ func (a *App) unready(now time.Time) string {
 	if !a.conn.Connected() {
 		return "NATS is not connected"
 	}
-	return cmp.Or(a.health.problem(now), a.guard.problem())
+	reason := cmp.Or(a.health.problem(now), a.guard.problem())
+	if reason == "" && a.conn.SettingUp() {
+		reason = "NATS has not set up a queue of this process: see the log"
+	}
+	return reason
 }
 
 // readyz responds 200 if the process can accept requests and deliveries now.

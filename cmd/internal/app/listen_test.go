@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +153,29 @@ func TestProfiles_OnlyIfEnabled(t *testing.T) {
 	if response.StatusCode != 404 {
 		t.Errorf("profiles on the public address: status %d", response.StatusCode)
 	}
+}
+
+// A process whose queue has no consumer takes no work, so it is not ready.
+func TestReadyz_DamagedQueue(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	at(t, data, func(a *app.App) { awaitReady(t, a) })
+	positions, err := filepath.Glob(filepath.Join(data, "nats", "jetstream", "*", "streams", "GRIDHOOK_TRIGGERS", "obs", "starters"))
+	if err != nil || len(positions) != 1 {
+		t.Fatal(positions, err)
+	}
+	if err := os.WriteFile(filepath.Join(positions[0], "o.dat"), make([]byte, 19), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at(t, data, func(a *app.App) {
+		for late := time.Now().Add(2 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+			status, body := ask(t, a, "GET", "/readyz")
+			if status == http.StatusServiceUnavailable && strings.Contains(body, "NATS has not set up a queue") {
+				return
+			}
+			if time.Now().After(late) {
+				t.Fatalf("timeout: %d %s", status, body)
+			}
+		}
+	})
 }

@@ -181,6 +181,23 @@ func (w *Worker) unavailableUntil(e *target.Target, now time.Time) time.Time {
 	return w.staggered(until)
 }
 
+// roomEvery is how often a slice or a retry looks for room in its organization's history.
+const roomEvery = time.Minute
+
+// noRoomUntil returns the time until which a slice or a retry waits because its
+// organization's history takes that multiple of its quota. It returns zero if it need not
+// wait, or its deadline has passed.
+func (w *Worker) noRoomUntil(t *events.Trigger, multiple int, end time.Time) time.Time {
+	now := w.Now()
+	if w.Histories.Multiple(t.OrganizationID, now) < multiple || !now.Before(end) {
+		return time.Time{}
+	}
+	if until := w.staggered(now.Add(roomEvery)); until.Before(end) {
+		return until
+	}
+	return end
+}
+
 // staggered adds a random delay, so that parked work does not return all at once.
 func (w *Worker) staggered(until time.Time) time.Time {
 	if until.IsZero() {

@@ -64,7 +64,7 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 			NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100,
 		}),
 		retriesScheduled: counter("retries_scheduled_total", "Scheduled retry messages. A message may contain several homes that failed together."),
-		walksParked:      counter("walks_parked_total", "Parked slices of walks whose endpoints were all down, silent or at their limit of waiting slices."),
+		walksParked:      counter("walks_parked_total", "Parked slices of walks whose endpoints were all down, silent or at their limit of waiting slices, or whose organization has no room for outcomes."),
 		homesFailed:      counter("homes_failed_total", "Homes without a signal because a stored record does not decode or pricing failed."),
 		failures:         counter("messages_failed_total", "Failures of slices and retries by themselves, not because the store or NATS was unavailable."),
 		deadLetters:      counter("dead_letters_total", "Slices and retries that failed each time and became dead letters."),

@@ -52,7 +52,8 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 
 // record stores the retries and then the receipt. When it returns, both are durable, and
 // the worker may acknowledge the slice or retry. The given receipt has its key and the
-// outcomes without a request. record adds the outcomes of the jobs.
+// outcomes without a request. record adds the outcomes of the jobs. If the organization's
+// history has outgrown its quota, it leaves out the responses and the content for replays.
 func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
 	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
 	retries := batchRetries(t, jobs, results)
@@ -71,6 +72,10 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 	w.metrics.count(deliveries)
 	receipt.RetryInputs = append(receipt.RetryInputs, inputsOfFailed(jobs, deliveries)...)
 	receipt.Deliveries = append(receipt.Deliveries, deliveries...)
+	if w.Histories.Multiple(t.OrganizationID, w.Now()) >= events.WalksWait {
+		receipt.RetryInputs = nil
+		dropResponses(&receipt)
+	}
 	put := func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) }
 	if err = w.persist(ctx, put); err == nil || requeues(ctx, err) {
 		return err
@@ -78,10 +83,14 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 	// The responses of many endpoints can exceed the size of a message. To fail the slice
 	// would repeat its deliveries.
 	w.Log.Warn("receipt not stored, storing it without responses", "trigger", t.ID, "org", t.OrganizationID, "receipt", receipt.Key, "error", err)
-	for i := range receipt.Deliveries {
-		receipt.Deliveries[i].Response = ""
-	}
+	dropResponses(&receipt)
 	return w.persist(ctx, put)
+}
+
+func dropResponses(r *events.Receipt) {
+	for i := range r.Deliveries {
+		r.Deliveries[i].Response = ""
+	}
 }
 
 func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {

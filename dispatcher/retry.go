@@ -95,8 +95,8 @@ func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, taken even
 }
 
 // retryAfter returns the time until which the endpoint of a retry is down, or the retry may not
-// wait for it. It returns zero if the endpoint is available, or the retry's deadline has
-// passed. Each callback has its own message, and each slice has one for an endpoint that is
+// wait for it, or its organization has no room for outcomes. It returns zero if the attempt may
+// be made, or the retry's deadline has passed. Each callback has its own message, and each slice has one for an endpoint that is
 // slow beside others. So they return less and less often.
 func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) time.Time {
 	now, end := w.Now(), deadline(&r.Trigger, to.RetryPolicy, r.Attempt)
@@ -107,6 +107,7 @@ func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) ti
 	if refused {
 		until = latestOf(until, now.Add(gate.ParkAfter))
 	}
+	until = latestOf(until, w.noRoomUntil(&r.Trigger, events.RetriesWait, end))
 	if until.IsZero() || !now.Before(end) {
 		return time.Time{}
 	}

@@ -78,6 +78,8 @@ type Deps struct {
 	Jitter func() float64
 	// Tracer makes the spans. nil disables spans.
 	Tracer trace.Tracer
+	// Histories holds the organizations whose history has outgrown its quota. nil means none.
+	Histories *events.Histories
 	// Relay passes the requests to relay endpoints.
 	Relay send.Relay
 	// Sender sends the webhooks. If it is nil, New makes a sender from the options. The
@@ -155,6 +157,9 @@ func New(d Deps, o Options) *Worker {
 	o.EndpointConcurrency = min(o.EndpointConcurrency, o.Concurrency)
 	if d.Jitter == nil {
 		d.Jitter = rand.Float64
+	}
+	if d.Histories == nil {
+		d.Histories = &events.Histories{}
 	}
 	if d.Sender == nil {
 		d.Sender = send.New(send.Options{

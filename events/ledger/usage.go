@@ -26,6 +26,25 @@ func (l *Ledger) CheckHistory(org string) error {
 	return events.Quota{Bytes: l.opt.Quota.Bytes}.Check(org, used)
 }
 
+// Multiples returns the sizes of the organizations' triggers, receipts and waiting retries, in
+// whole multiples of the quota. It leaves out those below events.WalksWait.
+func (l *Ledger) Multiples() (multiples map[string]int, err error) {
+	quota := l.opt.Quota.Bytes
+	if quota <= 0 {
+		return nil, nil //nolint:nilnil // there is no quota
+	}
+	multiples = map[string]int{}
+	err = l.file.View(func(tx *bbolt.Tx) error {
+		return usageTable.Each(tx, nil, func(org []byte, u events.Usage) error {
+			if u.Bytes >= events.WalksWait*quota {
+				multiples[string(org)] = int(u.Bytes / quota)
+			}
+			return nil
+		})
+	})
+	return multiples, err
+}
+
 // retryBytes is the estimated size of a delivery that waits for its retry. In a message of
 // many homes it takes some 120 bytes, alone 1.7 KB.
 const retryBytes = 256

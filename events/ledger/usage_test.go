@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -60,6 +61,30 @@ func TestQuota_NamesTheLimit(t *testing.T) {
 	if err := (events.Quota{}).Check("acme", events.Usage{Waiting: 1 << 20, Bytes: 1 << 50}); err != nil {
 		t.Errorf("without a quota: %v", err)
 	}
+}
+
+func TestMultiples_OutgrownHistories(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	small, large := trigger("small", "trg_1", 0, 1), trigger("large", "trg_2", 0, 1)
+	accept(t, l, small, large)
+	wants := func(quota int64, want map[string]int) {
+		t.Helper()
+		l.opt.Quota.Bytes = quota
+		got, err := l.Multiples()
+		must(t, err)
+		if !maps.Equal(got, want) {
+			t.Errorf("with a quota of %d: %v, want %v", quota, got, want)
+		}
+	}
+	size := usage(t, l, "small").Bytes
+	wants(0, nil)
+	wants(size, nil)
+	for range 3 {
+		fold(t, l, slice(large, 0, true, delivery("h1", events.OutcomeRetrying, 1)))
+	}
+	wants(usage(t, l, "large").Bytes/3, map[string]int{"large": 3})
+	wants(1, map[string]int{"large": int(usage(t, l, "large").Bytes), "small": int(size)})
 }
 
 // TestPrune_DeletedOrganization checks that all data of a deleted organization goes at

@@ -77,6 +77,7 @@ type App struct {
 	// worker is nil if the process does not deliver.
 	worker    *dispatcher.Worker
 	breakers  events.Breakers
+	histories events.Histories
 	tester    *tester.Tester
 	sources   *sources.Runner
 	estimates *api.Estimates
@@ -131,19 +132,19 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	parts := []func(context.Context) error{a.connect, a.checkSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.connect, a.limitToStore, a.checkSchema, a.followState, a.openVault}
 	if o.servesAPI() {
-		parts = append(parts, a.limitHistory, a.followLedger)
+		parts = append(parts, a.followLedger)
 	}
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
 	parts = append(parts, a.registerMetrics, a.startGuard, a.startSources, a.markDelivering)
 	if o.delivers() {
-		parts = append(parts, a.startWorker, a.reportBreakers, a.startMQTT)
+		parts = append(parts, a.receiveHistories, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.servesAPI() {
-		parts = append(parts, a.receiveBreakers, a.prepareAPI, a.startTasks, a.countStale, a.listenPublic)
+		parts = append(parts, a.receiveBreakers, a.reportHistories, a.prepareAPI, a.startTasks, a.countStale, a.listenPublic)
 	}
 	parts = append(parts, a.listenAdmin, a.stopEstimates)
 	if err := a.startParts(ctx, parts...); err != nil {
@@ -335,13 +336,18 @@ func (a *App) openVault(ctx context.Context) error {
 	})
 }
 
-// HistoryShare is the share of the store that the history of one organization may take, as
-// a divisor. Records, retries and the history of other organizations need the rest.
-const HistoryShare = 8
+// Shares of the store that one organization may take, as divisors.
+const (
+	// HistoryShare is the share of an organization's history. Its deliveries wait from
+	// events.RetriesWait times as much on, so that the others keep half of the store.
+	HistoryShare = 8
+	// stateShare is the share of its records.
+	stateShare = 4
+)
 
-// limitHistory lowers max-history to its share of the embedded store. Otherwise one
-// organization could fill the store, and nobody's triggers would be accepted.
-func (a *App) limitHistory(context.Context) error {
+// limitToStore lowers max-history and max-state to their shares of the embedded store.
+// Otherwise one organization could fill the store, and nobody's triggers would be accepted.
+func (a *App) limitToStore(context.Context) error {
 	if a.embedded == nil {
 		return nil
 	}
@@ -349,9 +355,15 @@ func (a *App) limitHistory(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if most := config.Size(u.Limit / HistoryShare); most > 0 && most < a.Limits.MaxHistory { //nolint:gosec // smaller than a disk
-		a.Log.Info("max-history lowered to its share of the store", "configured", a.Limits.MaxHistory.String(), "limit", most.String())
-		a.Limits.MaxHistory = most
+	for _, limit := range []struct {
+		name  string
+		value *config.Size
+		share uint64
+	}{{"max-history", &a.Limits.MaxHistory, HistoryShare}, {"max-state", &a.Limits.MaxState, stateShare}} {
+		if most := config.Size(u.Limit / limit.share); most > 0 && most < *limit.value { //nolint:gosec // smaller than a disk
+			a.Log.Info("limit lowered to its share of the store", "setting", limit.name, "configured", limit.value.String(), "limit", most.String())
+			*limit.value = most
+		}
 	}
 	return nil
 }
@@ -396,7 +408,7 @@ func (a *App) erased(org string) (bool, error) {
 func (a *App) startWorker(context.Context) error {
 	a.worker = dispatcher.New(dispatcher.Deps{
 		Bus: a.conn, Relay: a.conn, Store: a.store, Pricer: a.pricer, Vault: a.vault,
-		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer,
+		Log: a.Log, Registerer: a.Registry, Now: time.Now, Tracer: a.tracer, Histories: &a.histories,
 	}, a.delivery)
 	a.run("the worker", a.worker.Run)
 	return nil

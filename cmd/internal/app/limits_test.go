@@ -1,9 +1,15 @@
 package app_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +28,25 @@ func TestLimits_Stored(t *testing.T) {
 {"resource":"home","organizationId":"acme","id":"h3"}`))
 	if err != nil || imported.Failed == 0 || imported.Failed == 3 || !strings.Contains(imported.Errors[0].Fields[0].Message, "max-state") {
 		t.Errorf("imported %+v, %v", imported, err)
+	}
+}
+
+// TestLimits_ShareOfStore checks that the records of one organization leave room in a small
+// store.
+func TestLimits_ShareOfStore(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.MaxStore = 4 << 20 })
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	lines := `{"resource":"organization","id":"acme","name":"Acme"}` + "\n"
+	name := strings.Repeat("n", 200)
+	for i := range 6000 {
+		lines += fmt.Sprintf(`{"resource":"home","organizationId":"acme","id":"h%d","name":%q}`+"\n", i, name)
+	}
+	imported, err := operator.Import(t.Context(), strings.NewReader(lines))
+	if err != nil || imported.Failed == 0 || imported.Created < 500 || !strings.Contains(imported.Errors[0].Fields[0].Message, "max-state") {
+		t.Errorf("imported %d, %d failed: %+v, %v", imported.Created, imported.Failed, imported.Errors[:min(1, len(imported.Errors))], err)
+	}
+	if _, err := operator.For("acme").Trigger(t.Context(), client.TriggerRequest{}); err != nil {
+		t.Errorf("the trigger beside full records: %v", err)
 	}
 }
 
@@ -70,4 +95,72 @@ func TestLimits_HistoryLeavesRoom(t *testing.T) {
 	if _, err := operator.For("other").Trigger(t.Context(), client.TriggerRequest{}); err != nil {
 		t.Errorf("the other organization's trigger: %v", err)
 	}
+}
+
+// TestLimits_FailingEndpoints checks that the outcomes of triggers that were accepted at the
+// same moment cannot fill the store: the walks wait. Another organization's do not.
+func TestLimits_FailingEndpoints(t *testing.T) {
+	log := &logged{want: "history of the organization is too large", seen: make(chan struct{})}
+	a := startWith(t, func(o *app.Options) {
+		o.AllowPrivate, o.Limits.MaxHistory, o.Log = true, 64<<10, slog.New(slog.NewTextHandler(log, nil))
+	})
+	var requests atomic.Int64
+	fails := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1)%5 > 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer fails.Close()
+	works := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer works.Close()
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	lines := []string{
+		`{"resource":"organization","id":"greedy","name":"Greedy"}`,
+		`{"resource":"organization","id":"other","name":"Other"}`,
+		`{"resource":"ratePlan","id":"plan","tariff":{"energyratestructure":[[{"rate":0.1}]]}}`,
+		fmt.Sprintf(`{"resource":"webhookEndpoint","organizationId":"greedy","id":"ep","url":%q,"rateLimit":300,"retryPolicy":{"initialSeconds":3600,"multiplier":1,"maxSeconds":3600,"giveUpSeconds":86400,"disableAfterSeconds":0}}`, fails.URL),
+		fmt.Sprintf(`{"resource":"webhookEndpoint","organizationId":"other","id":"ep","url":%q}`, works.URL),
+		`{"resource":"home","organizationId":"other","id":"home","ratePlanId":"plan","zipcode":"60614"}`,
+	}
+	const homes, triggers = 2000, 3
+	for i := range homes {
+		lines = append(lines, fmt.Sprintf(`{"resource":"home","organizationId":"greedy","id":"home_%d","ratePlanId":"plan","zipcode":"60614"}`, i))
+	}
+	if imported, err := operator.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n"))); err != nil || imported.Failed > 0 {
+		t.Fatalf("%+v %v", imported, err)
+	}
+	start := storage.Time{Time: time.Now().UTC().Truncate(15 * time.Minute)}
+	for range triggers { // windows that do not overlap, so none supersedes another
+		end := storage.Time{Time: start.Add(time.Hour)}
+		if _, err := operator.For("greedy").Trigger(t.Context(), client.TriggerRequest{StartTime: &start, EndTime: &end}); err != nil {
+			t.Fatal(err)
+		}
+		start = end
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	select {
+	case <-log.seen:
+	case <-ctx.Done():
+		t.Errorf("no walk waits after %d requests", requests.Load())
+	}
+	if n := requests.Load(); n >= triggers*homes {
+		t.Errorf("all %d homes were walked", n)
+	}
+	deliver(t, operator.For("other"), 1)
+}
+
+// logged is a log that waits for a text.
+type logged struct {
+	want string
+	once sync.Once
+	seen chan struct{}
+}
+
+// Write reads a line of the log.
+func (l *logged) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), l.want) {
+		l.once.Do(func() { close(l.seen) })
+	}
+	return len(line), nil
 }

@@ -130,7 +130,7 @@ func (r *Report) history(c *config.Config, store uint64) {
 	case store == 0:
 		r.ok(check, "%s for each organization; the size of the store is not known", history)
 	case history <= share:
-		r.ok(check, "one organization takes at most %s of the store's %s", history, config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
+		r.ok(check, "an organization's triggers are refused from %s on; the store has %s", history, config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
 	case c.Role == config.Serve:
 		r.ok(check, "lowered to %s, an eighth of the store", share.Rounded())
 	default:

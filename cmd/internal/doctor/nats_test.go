@@ -233,7 +233,7 @@ func TestNATS_Findings(t *testing.T) {
 		{"clocks", checkup.Facts{}, (*Report).clocks, Unknown, ""},
 		{"max-history", account(100 << 30), judgeHistory, Warning, "16GiB for each organization: 7 organizations fill the store's 100GiB -> lower max-history to 12800MiB, or"},
 		{"max-history", account(6372004993 * 2), judgeHistory, Warning, "16GiB for each organization: 1 organization fills the store's 11.9GiB -> lower max-history to 1519MiB, or"},
-		{"max-history", account(200 << 30), judgeHistory, OK, "at most 16GiB of the store's 200GiB"},
+		{"max-history", account(200 << 30), judgeHistory, OK, "refused from 16GiB on; the store has 200GiB"},
 		{"max-history", account(-1, 64<<30), judgeHistory, Warning, "4 organizations fill the store's 64GiB"},
 		{"max-history", account(-1), judgeHistory, OK, "not known"},
 		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, but n3 did not report"},

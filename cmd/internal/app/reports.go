@@ -37,3 +37,29 @@ func (a *App) receiveBreakers(context.Context) error {
 	a.onStop("the subscription to breaker reports", stop)
 	return nil
 }
+
+// reportHistories reports the organizations whose history has outgrown its quota to the
+// workers of the fleet.
+func (a *App) reportHistories(context.Context) error {
+	report := func(context.Context) error {
+		multiples, err := a.ledger.Multiples()
+		if err != nil || len(multiples) == 0 {
+			return err
+		}
+		return a.conn.PublishHistories(events.HistoryReport{Multiples: multiples})
+	}
+	a.run("the reports of histories", func(ctx context.Context) error {
+		return periodic.Run(ctx, events.ReportEvery, a.Log, "report histories", report)
+	})
+	return nil
+}
+
+// receiveHistories receives the reports of histories for the worker.
+func (a *App) receiveHistories(context.Context) error {
+	stop, err := a.conn.SubscribeHistories(func(r events.HistoryReport) { a.histories.Add(r, time.Now()) })
+	if err != nil {
+		return err
+	}
+	a.onStop("the subscription to reports of histories", stop)
+	return nil
+}

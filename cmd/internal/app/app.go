@@ -132,7 +132,7 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	parts := []func(context.Context) error{a.connect, a.limitToStore, a.checkSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.connect, a.checkSchema, a.followState, a.openVault}
 	if o.servesAPI() {
 		parts = append(parts, a.followLedger)
 	}
@@ -233,23 +233,29 @@ func (a *App) OperatorKeyText() string { return a.operator }
 func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 
 func (a *App) connect(ctx context.Context) error {
-	url, opts := a.NATS.URL, NATSOptions(a.NATS)
+	url, opts, streams := a.NATS.URL, NATSOptions(a.NATS), StreamOptions(a.Config)
 	if a.Role == config.Serve {
 		mqtt, err := a.mqttListener()
 		if err != nil {
 			return err
 		}
+		free, _, err := Space(a.Data)
+		if err != nil {
+			return err
+		}
+		store := StoreLimit(&a.Config, free)
 		server, err := embedded.Start(embedded.Options{
-			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(a.MaxStore), StartTimeout: startTimeout, Log: a.Log, MQTT: mqtt,
+			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(store), StartTimeout: startTimeout, Log: a.Log, MQTT: mqtt, //nolint:gosec // smaller than a disk
 		})
 		if err != nil {
 			return err
 		}
 		a.onStop("the embedded nats-server", func() error { return server.Stop(30 * time.Second) })
 		a.embedded = server
-		url, opts = "", []nats.Option{server.Option()}
+		a.limitToStore(store)
+		url, opts, streams.Store = "", []nats.Option{server.Option()}, int64(store) //nolint:gosec // smaller than a disk
 	}
-	conn, err := jetstream.Connect(ctx, url, StreamOptions(a.Config), a.Log, opts...)
+	conn, err := jetstream.Connect(ctx, url, streams, a.Log, opts...)
 	if err != nil {
 		return err
 	}
@@ -345,27 +351,20 @@ const (
 	stateShare = 4
 )
 
-// limitToStore lowers max-history and max-state to their shares of the embedded store.
-// Otherwise one organization could fill the store, and nobody's triggers would be accepted.
-func (a *App) limitToStore(context.Context) error {
-	if a.embedded == nil {
-		return nil
-	}
-	u, err := a.embedded.Usage()
-	if err != nil {
-		return err
-	}
+// limitToStore lowers max-history and max-state to their shares of the embedded store, whose
+// size is in bytes. Otherwise one organization could fill the store, and nobody's triggers
+// would be accepted.
+func (a *App) limitToStore(size uint64) {
 	for _, limit := range []struct {
 		name  string
 		value *config.Size
 		share uint64
 	}{{"max-history", &a.Limits.MaxHistory, HistoryShare}, {"max-state", &a.Limits.MaxState, stateShare}} {
-		if most := config.Size(u.Limit / limit.share); most > 0 && most < *limit.value { //nolint:gosec // smaller than a disk
+		if most := config.Size(size / limit.share); most > 0 && most < *limit.value { //nolint:gosec // smaller than a disk
 			a.Log.Info("limit lowered to its share of the store", "setting", limit.name, "configured", limit.value.String(), "limit", most.String())
 			*limit.value = most
 		}
 	}
-	return nil
 }
 
 // quota returns the limits of an organization's triggers and records.

@@ -165,38 +165,20 @@ func (r *Report) disk(c *config.Config, m machine) {
 		r.add(check, Unknown, "check the disk of the data folder", "%v", err)
 		return
 	}
-	space, store := free+used(c.Data), uint64(c.MaxStore)
+	space := free + app.Used(c.Data)
 	switch {
 	case free < app.Reserve(size):
 		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
 	case free < size/low:
 		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
-	case store > space:
+	case uint64(c.MaxStore) > space:
 		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space).Rounded())
 	default:
 		r.ok(check, "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
 	}
-	if store == 0 {
-		store = space / 4 * 3 // as the embedded server does
-	}
 	if c.Role == config.Serve {
-		r.history(c, store)
+		r.history(c, app.StoreLimit(c, free))
 	}
-}
-
-// used returns the size in bytes of the files below a folder. It skips files that it
-// cannot read.
-func used(folder string) (bytes uint64) {
-	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // it is not counted
-		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += uint64(info.Size()) //nolint:gosec // never negative
-		}
-		return nil
-	})
-	return bytes
 }
 
 // operatorKey checks the key's location and permissions.

@@ -19,6 +19,7 @@ import (
 // TestRun_AllAdapters has a fault in the last response of each adapter's run, after the
 // operator has corrected all prices. Nothing is stored until a run without a fault.
 func TestRun_AllAdapters(t *testing.T) {
+	t.Parallel()
 	tested := map[string]bool{}
 	for name, stand := range standIns(new(feedtest.Market)) {
 		tested[stand.Adapter] = true

@@ -154,6 +154,7 @@ func (p *process) runs(t *testing.T, s *storage.Source, n int) (state storage.So
 // TestFleet_EachRunOnce has three processes. Each run is made once. The run of a killed
 // process is repeated by another.
 func TestFleet_EachRunOnce(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	all := map[string]*process{"a": f.start("a"), "b": f.start("b"), "c": f.start("c")}
 	a := all["a"]
@@ -191,6 +192,7 @@ func TestFleet_EachRunOnce(t *testing.T) {
 // slots. Their server hangs. Another organization's source runs meanwhile, and the rest runs
 // later.
 func TestFleet_OrganizationThatHangs(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	p := f.start("a")
 	for i := range slots + 1 {

@@ -102,7 +102,7 @@ func TestMain(m *testing.M) {
 	code := 1
 	var err error
 	if folder, err = os.MkdirTemp("", "gridhook-deployed-"); err == nil {
-		code = m.Run()
+		code = blackboxtest.RunParallel(m)
 		err = os.RemoveAll(folder)
 	}
 	if err != nil {

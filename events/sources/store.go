@@ -190,7 +190,8 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // alerts makes alerts the events of the source's plan. It removes its own future events
-// that the source does not list any more.
+// that the source does not list any more. If the plan has too many events, it removes its own
+// oldest ones that have ended.
 func (w *writer) alerts(alerts []feed.Alert) error {
 	plan := storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID)
 	if _, _, err := storage.Read[storage.RatePlan](w, plan); err != nil {
@@ -214,6 +215,15 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 			all.Remove(e.ID)
 			w.run.Events++
 		}
+	}
+	if excess := len(all.Events) - storage.MaxPlanEvents; excess > 0 { // the oldest ended alerts make room
+		all.Events = slices.DeleteFunc(all.Events, func(e storage.PlanEvent) bool {
+			drop := excess > 0 && isOf(w.source, &e) && !listed[e.ID] && !e.To.After(w.now)
+			if drop {
+				excess--
+			}
+			return drop
+		})
 	}
 	if w.run.Events > 0 {
 		w.Put = append(w.Put, &all)

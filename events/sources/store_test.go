@@ -279,6 +279,38 @@ func TestStore_AlertsOfOthers(t *testing.T) {
 	}
 }
 
+// TestStore_AlertsOfYears removes the oldest ended alerts of a source when the plan has too
+// many events, and none of a person.
+func TestStore_AlertsOfYears(t *testing.T) {
+	w := newWorld(t)
+	plan := storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared}}
+	must(t, w.Store.Create(t.Context(), &plan))
+	s := w.add(ofPlan("home"))
+	event := func(id string, in time.Duration) storage.PlanEvent {
+		from := storagetest.Start.Add(in).Truncate(time.Hour)
+		if id == "" {
+			id = eventID(&s, from)
+		}
+		return storage.PlanEvent{ID: id, Kind: pricing.FlexAlert, From: storage.Time{Time: from}, To: storage.Time{Time: from.Add(time.Hour)}}
+	}
+	all := storage.PlanEvents{PlanID: "home", Base: plan.Base}
+	all.Set(event("a-person's", -2*storage.MaxPlanEvents*time.Hour))
+	for i := range storage.MaxPlanEvents - 1 {
+		all.Set(event("", -time.Duration(storage.MaxPlanEvents-i)*time.Hour))
+	}
+	must(t, w.Store.Create(t.Context(), &all))
+	w.now = storagetest.Start
+	next := event("", 24*time.Hour)
+	run, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "x", From: next.From.Time, To: next.To.Time}}})
+	must(t, err)
+	stored, err := storage.Get[storage.PlanEvents](w.Store, storage.KindPlanEvent.Ref(storage.Shared, "home"))
+	must(t, err)
+	last := len(stored.Events) - 1
+	if run.Events != 1 || len(stored.Events) != storage.MaxPlanEvents || stored.Events[0].ID != "a-person's" || stored.Events[1].ID != all.Events[2].ID || stored.Events[last].ID != next.ID {
+		t.Errorf("%d changed; %d events from %s, %s to %s", run.Events, len(stored.Events), stored.Events[0].ID, stored.Events[1].ID, stored.Events[last].ID)
+	}
+}
+
 // TestHasHome_Plan finds the homes that have the prices of a shared plan.
 func TestHasHome_Plan(t *testing.T) {
 	w := newWorld(t)

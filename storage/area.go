@@ -79,6 +79,8 @@ func (a *Area) Validate() error {
 	p.Check(served || supported, "supported", "is required without utilities")
 	p.Check(!served || len(a.Code) > len("IL"), "area", "must be a zipcode of five digits or a prefix of three with utilities")
 	p.Check(!served || len(a.Utilities) > 0, "utilities", "must name at least one utility")
-	checkLocation(&p, a.Timezone)
+	if a.Timezone != "" {
+		checkLocation(&p, a.Timezone)
+	}
 	return p.Err()
 }

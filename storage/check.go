@@ -17,11 +17,16 @@ const BadID = "must match ^[A-Za-z0-9_-]{1,128}$"
 // CheckID adds a field error unless id is a valid identifier.
 func CheckID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID) }
 
-// checkLocation accepts an IANA time zone name, or an empty name.
+// checkLocation accepts a canonical IANA time zone name: Area/City or UTC. Location also
+// knows the abbreviations and country names of earlier days, such as EST5EDT and US/Pacific.
 func checkLocation(p *Problems, name string) {
+	area, _, _ := strings.Cut(name, "/")
 	_, ok := Location(name)
-	p.Check(ok || name == "", "timezone", "must be an IANA time zone name such as America/Chicago")
+	p.Check(ok && (name == "UTC" || slices.Contains(areas, area)), "timezone", "must be an IANA time zone name such as America/Chicago")
 }
+
+// areas are the first parts of canonical time zone names.
+var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Etc", "Europe", "Indian", "Pacific"}
 
 // checkEnum accepts one of the values.
 func checkEnum[T ~string](p *Problems, field string, v T, values ...T) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // TestLocation_Names checks that a time zone names a place and is the same on every
@@ -17,6 +18,20 @@ func TestLocation_Names(t *testing.T) {
 	} {
 		if _, ok := storage.Location(name); ok != want {
 			t.Errorf("Location(%q) is %t, want %t", name, ok, want)
+		}
+	}
+}
+
+// TestHome_Timezone checks that a home has a canonical time zone.
+func TestHome_Timezone(t *testing.T) {
+	for name, want := range map[string]bool{
+		"": true, "UTC": true, "America/Chicago": true, "America/Indiana/Knox": true, "Pacific/Honolulu": true,
+		"EST5EDT": false, "GMT": false, "US/Pacific": false, "Cuba": false, "Zulu": false, "Canada/Eastern": false,
+	} {
+		h := storagetest.Home("org", "home", "plan")
+		h.Timezone = name
+		if err := h.Validate(); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

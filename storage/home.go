@@ -44,7 +44,9 @@ func (h *Home) Ref() Ref { return KindHome.Ref(h.OrganizationID, h.ID) }
 func (h *Home) Validate() error {
 	var p Problems
 	CheckID(&p, "id", h.ID)
-	checkLocation(&p, h.Timezone)
+	if h.Timezone != "" {
+		checkLocation(&p, h.Timezone)
+	}
 	checkEnum(&p, "carbonSignalIntensity", h.CarbonSignalIntensity, CarbonLow, CarbonMedium, CarbonHigh)
 	return p.Err()
 }

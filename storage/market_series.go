@@ -66,7 +66,9 @@ func (m *MarketSeries) Validate() error {
 		checkMarket(&p, m.Node, m.Market)
 	}
 	p.Check(m.Timezone != "", "timezone", "is required")
-	checkLocation(&p, m.Timezone)
+	if m.Timezone != "" {
+		checkLocation(&p, m.Timezone)
+	}
 	switch m.StepMinutes {
 	case 5, 15, 30, 60:
 	default:

@@ -61,9 +61,8 @@ func (s *Schedule) Validate() error {
 		p.Check(s.Cron != "" || s.EveryMinutes != 0, "everyMinutes", "is required without cron and onPriceChange")
 	}
 	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be combined with everyMinutes")
-	location, ok := Location(s.Timezone)
-	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
-	if s.Cron != "" && s.EveryMinutes == 0 && ok {
+	checkLocation(&p, s.Timezone)
+	if location, ok := Location(s.Timezone); ok && s.Cron != "" && s.EveryMinutes == 0 {
 		if err := CheckCron(s.Cron, location); err != nil {
 			p.Addf("cron", "%s", err)
 		}

@@ -60,8 +60,7 @@ func (s *Source) Validate() error {
 	if token := s.Parameters[TokenURL]; token != "" {
 		checkURL(&p, "parameters."+TokenURL, token)
 	}
-	_, ok := Location(s.Timezone)
-	p.Check(ok, "timezone", "must be an IANA time zone name such as America/Chicago")
+	checkLocation(&p, s.Timezone)
 	if s.PlanID != "" {
 		CheckID(&p, "planId", s.PlanID)
 	}

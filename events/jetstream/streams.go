@@ -46,8 +46,9 @@ const (
 	deadLetters = 1000
 )
 
-// Limits of tombstones, requests and feedback. The number of messages and their size limit
-// the bytes, and in the store of serve also its size: see Options.Store.
+// Limits of tombstones, requests and feedback. The number of messages and their size
+// limit the bytes. MaxBytes would reserve the space, and a server whose store becomes smaller
+// than its reservations refuses every change of a stream.
 const (
 	deletionsAge = 30 * 24 * time.Hour
 	knownAge     = 30 * 24 * time.Hour // expires the signals of a deleted endpoint
@@ -78,13 +79,7 @@ type Options struct {
 	// the retention of the mark of a deleted organization, by default until everything of it
 	// has passed its retention. 0 selects the defaults.
 	DeletionsAge, RequestsAge, FeedbackAge, ErasureAge time.Duration
-	// Store is the size of the server's store in bytes, 0 if it is unknown. Each stream that
-	// drops its oldest messages takes at most 1/sideShare of it. So requests, feedback and
-	// the audit log do not fill a small store.
-	Store int64
 }
-
-const sideShare = 32
 
 // Resolve fills what the options leave open with the settings of the existing streams. So a
 // process with fewer settings than the others never removes their replicas or messages.
@@ -218,7 +213,7 @@ func (o Options) place(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 // sideStreams returns the streams for temporary data. Such data is in neither STATE nor
 // a replica.
 func sideStreams(o Options) []jetstream.StreamConfig {
-	side := []jetstream.StreamConfig{
+	return []jetstream.StreamConfig{
 		{
 			Name: requestsStream, Subjects: []string{requestPrefix + ">"},
 			Description:       "requests with an idempotency key; the oldest are removed first",
@@ -238,10 +233,6 @@ func sideStreams(o Options) []jetstream.StreamConfig {
 		},
 		auditConfig(o.AuditAge),
 	}
-	for i := range side {
-		side[i].MaxBytes = o.Store / sideShare
-	}
-	return side
 }
 
 // Trial returns a stream that needs every server feature of Gridhook's streams. Creating

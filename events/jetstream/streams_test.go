@@ -1,14 +1,11 @@
 package jetstream
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/gridhook/gridhook/storage"
 )
 
 // A process without settings of the streams leaves them as they are. A retention that is
@@ -57,29 +54,5 @@ func TestConnect_AsyncRecord(t *testing.T) {
 	must(t, b.adapt(within(t), &cfg, jetstream.StreamConfig{Name: triggersStream, Replicas: 1, PersistMode: jetstream.AsyncPersistMode}))
 	if s, err := b.Streams(within(t)); err != nil || s.LastTrigger != 1 {
 		t.Errorf("the triggers end at %d, %v", s.LastTrigger, err)
-	}
-}
-
-// In a small store, what strangers and requests write takes a small part.
-func TestConnect_SmallStore(t *testing.T) {
-	t.Parallel()
-	b := newBus(t, t.TempDir())
-	o := streamOptions
-	const most = 64 << 10
-	o.Store = most * sideShare
-	must(t, b.MakeStreams(within(t), o))
-	for n := range 40 {
-		must(t, b.PutFeedback(within(t), storage.Feedback{ID: fmt.Sprintf("fb_%d", n), FeedbackForm: storage.FeedbackForm{ActualBehavior: strings.Repeat("m", 4000)}}))
-	}
-	info, err := b.streamInfo(within(t), feedbackStream)
-	must(t, err)
-	if got := info.State; got.Bytes > most || got.Bytes < most/2 || got.LastSeq != 40 {
-		t.Errorf("after 40 submissions the stream has %d of %d bytes, and ends at %d", got.Bytes, most, got.LastSeq)
-	}
-	must(t, b.MakeStreams(within(t), streamOptions))
-	info, err = b.streamInfo(within(t), feedbackStream)
-	must(t, err)
-	if info.Config.MaxBytes > 0 {
-		t.Errorf("without a known store the limit is still %d bytes", info.Config.MaxBytes)
 	}
 }

@@ -233,7 +233,7 @@ func (a *App) OperatorKeyText() string { return a.operator }
 func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 
 func (a *App) connect(ctx context.Context) error {
-	url, opts, streams := a.NATS.URL, NATSOptions(a.NATS), StreamOptions(a.Config)
+	url, opts := a.NATS.URL, NATSOptions(a.NATS)
 	if a.Role == config.Serve {
 		mqtt, err := a.mqttListener()
 		if err != nil {
@@ -253,9 +253,9 @@ func (a *App) connect(ctx context.Context) error {
 		a.onStop("the embedded nats-server", func() error { return server.Stop(30 * time.Second) })
 		a.embedded = server
 		a.limitToStore(store)
-		url, opts, streams.Store = "", []nats.Option{server.Option()}, int64(store) //nolint:gosec // smaller than a disk
+		url, opts = "", []nats.Option{server.Option()}
 	}
-	conn, err := jetstream.Connect(ctx, url, streams, a.Log, opts...)
+	conn, err := jetstream.Connect(ctx, url, StreamOptions(a.Config), a.Log, opts...)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,12 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	defer cancel()
 	consumer, err := s.create(ctx)
 	if damaged(err) {
-		consumer, err = s.remake(ctx, err)
+		err = s.drop(ctx, err)
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) && Derived(s.queue.stream) { // or it was dropped earlier
+		if err = s.c.makeDerived(ctx, s.queue.stream); err == nil {
+			consumer, err = s.create(ctx)
+		}
 	}
 	if err == nil {
 		s.mu.Lock()
@@ -80,34 +86,38 @@ func (s *source) create(ctx context.Context) (jetstream.Consumer, error) {
 	return consumer, err
 }
 
-// damaged reports whether the server cannot read the files of a consumer.
+// damaged reports whether the server cannot create a consumer: it cannot read the consumer's
+// files, or cannot create any consumer now. The server gives no reason.
 func damaged(err error) bool {
 	const createFailed = 10012 // JSConsumerCreateErrF of nats-server
 	answer, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && answer.ErrorCode == createFailed && answer.Code == http.StatusInternalServerError
 }
 
-// remake makes the queue's stream again, without any slice, and creates its consumer. A
+// drop deletes the queue's stream, with its slices, if the server can create other consumers. A
 // power cut can damage the files of a consumer whose stream has no fsync, and the server
-// then never creates the consumer again. The resumer puts the slices again. The error of any
-// other queue stays.
-func (s *source) remake(ctx context.Context, cause error) (jetstream.Consumer, error) {
+// then never creates the consumer again. The resumer puts the slices again. The error is then
+// jetstream.ErrStreamNotFound, otherwise the cause. The stream of any other queue stays.
+func (s *source) drop(ctx context.Context, cause error) error {
 	stream, err := s.c.js.Stream(ctx, s.queue.stream)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	config := stream.CachedInfo().Config
-	if config.PersistMode != jetstream.AsyncPersistMode {
-		return nil, cause
+	if stream.CachedInfo().Config.PersistMode != jetstream.AsyncPersistMode {
+		return cause
 	}
-	s.c.log.Warn("NATS cannot read a queue's files, making its stream again", "queue", s.queue.name, "stream", config.Name, "error", cause)
-	if err := s.c.js.DeleteStream(ctx, config.Name); err != nil {
-		return nil, err
+	trial, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: s.c.prefix.Name(workPrefix + "trial"), AckPolicy: jetstream.AckExplicitPolicy, InactiveThreshold: time.Minute,
+	})
+	if err != nil {
+		return cause
 	}
-	if _, err := s.c.js.CreateStream(ctx, config); err != nil {
-		return nil, err
+	s.c.log.Warn("NATS cannot read a queue's files, making its stream again", "queue", s.queue.name, "stream", s.queue.stream, "error", cause)
+	err = stream.DeleteConsumer(ctx, trial.CachedInfo().Name)
+	if err == nil {
+		err = s.c.js.DeleteStream(ctx, s.queue.stream)
 	}
-	return s.create(ctx)
+	return cmp.Or(err, error(jetstream.ErrStreamNotFound))
 }
 
 // first is setUp until NATS responds. Until then SettingUp is true. Errors: a refusal by NATS.

@@ -48,6 +48,35 @@ func TestSource_DamagedConsumer(t *testing.T) {
 	}
 }
 
+// A server that can create no consumer at all, as on a full disk, is no reason to drop slices.
+func TestSource_NoConsumers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBus(t, dir)
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
+	folder := filepath.Join(dir, "jetstream", "$G", "streams", workStream, "obs")
+	must(t, os.RemoveAll(folder))
+	must(t, os.WriteFile(folder, nil, 0o600)) // no folder can be made in it
+	if _, err := (&source{c: b.Conn, queue: sliceQueue}).setUp(within(t)); err == nil {
+		t.Error("a consumer was set up")
+	}
+	must(t, os.Remove(folder))
+	_, err := (&source{c: b.Conn, queue: sliceQueue}).setUp(within(t))
+	must(t, err)
+	acknowledgeSlices(t, b, sliceQueue, 1)
+}
+
+// A process may end, or the disk be full, between the deletion of the stream and its creation.
+func TestSource_MissingStream(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	must(t, b.js.DeleteStream(within(t), workStream))
+	_, err := (&source{c: b.Conn, queue: sliceQueue}).setUp(within(t))
+	must(t, err)
+	must(t, b.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
+	acknowledgeSlices(t, b, sliceQueue, 1)
+}
+
 // The triggers are a record: their stream stays when a consumer of theirs is damaged.
 func TestSource_DamagedConsumerOfRecord(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,25 @@ func TestHistory_WalksWait(t *testing.T) {
 	})
 }
 
+// Walks that have waited send only the signals of the newest trigger: the outcomes of the
+// others would fill the history again.
+func TestHistory_WaitingWalksAreSuperseded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = events.SliceHomes + 1
+		w.homes(homes)
+		w.endpoint("ep")
+		stop := outgrown(w.worker(), events.WalksWait)
+		old := []events.Trigger{w.trigger(24), w.trigger(24), w.trigger(24)}
+		newest := w.trigger(24)
+		<-time.After(time.Hour)
+		stop()
+		w.wants(newest, outcomes{events.OutcomeDelivered: homes})
+		for _, t := range old {
+			w.wants(t, outcomes{events.OutcomeSuperseded: homes})
+		}
+	})
+}
+
 func TestHistory_WalkEndsAtItsDeadline(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = events.SliceHomes + 1

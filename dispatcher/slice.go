@@ -81,6 +81,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if until := w.noRoomUntil(&s.Trigger, events.WalksWait, deadline(&s.Trigger, storage.RetryPolicy{}, 1)); !until.IsZero() {
 		w.Log.Warn("history of the organization is too large, its walk waits",
 			"org", s.Trigger.OrganizationID, "trigger", s.Trigger.ID, "slice", s.Number, "until", until)
+		s.Late = true
 		w.metrics.walksParked.Inc()
 		return w.park(ctx, s, until)
 	}

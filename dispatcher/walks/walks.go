@@ -203,7 +203,8 @@ type Place struct {
 	Trigger *events.Trigger
 	Slice   int
 	// Late reports whether it is a retry or a late slice. A slice is late if it waited for
-	// a failing endpoint, was handed out before, or its walk began late.
+	// a failing endpoint or for room in the organization's history, was handed out before, or
+	// its walk began late.
 	Late bool
 }
 

@@ -39,6 +39,30 @@ func TestAccept_Trigger(t *testing.T) {
 	stop()
 }
 
+// A new consumer gets all stored triggers. Those whose receipts have expired have ended long
+// ago, but nothing shows it.
+func TestConsumeTriggers_ExpiredReceipts(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	_, err := b.Accept(within(t), newTrigger("old"))
+	must(t, err)
+	b.options.ReceiptsAge = 0
+	got := make(chan string, 2)
+	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error { got <- tr.OrganizationID; return nil }
+	stop := consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeTriggers(ctx, taking, 1, handle) })
+	defer stop()
+	for ended := uint64(0); ended == 0; <-time.After(10 * time.Millisecond) {
+		if consumer, err := b.js.Consumer(within(t), triggersStream, startQueue.name); err == nil {
+			ended = consumer.CachedInfo().AckFloor.Stream
+		}
+	}
+	_, err = b.Accept(within(t), newTrigger("new"))
+	must(t, err)
+	if org := receive(t, got); org != "new" {
+		t.Errorf("the %s trigger was taken first", org)
+	}
+}
+
 // The changes of an organization are handled one after the other. Meanwhile another
 // organization's change is handled.
 func TestConsumeChanges_Organizations(t *testing.T) {

@@ -181,7 +181,8 @@ func (w *Worker) unavailableUntil(e *target.Target, now time.Time) time.Time {
 	return w.staggered(until)
 }
 
-// roomEvery is how often a slice or a retry looks for room in its organization's history.
+// roomEvery is how often a slice looks for room in its organization's history, and a retry at
+// first.
 const roomEvery = time.Minute
 
 // noRoomUntil returns the time until which a slice or a retry waits because its

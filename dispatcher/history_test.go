@@ -41,6 +41,13 @@ func (w *world) countTo(host string) (n int) {
 	return n
 }
 
+// retryPuts returns how often a retry was stored.
+func (w *world) retryPuts() int {
+	w.bus.mu.Lock()
+	defer w.bus.mu.Unlock()
+	return len(w.bus.retryPuts)
+}
+
 func TestHistory_WalksWait(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 3 * events.SliceHomes
@@ -133,7 +140,11 @@ func TestHistory_RetriesWait(t *testing.T) {
 		}
 		stop()
 		stop = outgrown(n, events.RetriesWait)
-		<-time.After(time.Hour)
+		puts := w.retryPuts()
+		<-time.After(10 * time.Hour)
+		if n := w.retryPuts() - puts; n > 200 { // a look each minute would be 600
+			t.Errorf("the waiting retries were stored %d times", n)
+		}
 		if more := requests.Load() - sent; more > 0 {
 			t.Errorf("%d retries were sent although the history is too large", more)
 		}

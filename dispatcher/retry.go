@@ -96,8 +96,9 @@ func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, taken even
 
 // retryAfter returns the time until which the endpoint of a retry is down, or the retry may not
 // wait for it, or its organization has no room for outcomes. It returns zero if the attempt may
-// be made, or the retry's deadline has passed. Each callback has its own message, and each slice has one for an endpoint that is
-// slow beside others. So they return less and less often.
+// be made, or the retry's deadline has passed. Each callback has its own message, each slice has
+// one for an endpoint that is slow beside others, and an organization without room has very
+// many. So they return less and less often.
 func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) time.Time {
 	now, end := w.Now(), deadline(&r.Trigger, to.RetryPolicy, r.Attempt)
 	if to.Gate.Failing(now) {
@@ -107,12 +108,13 @@ func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) ti
 	if refused {
 		until = latestOf(until, now.Add(gate.ParkAfter))
 	}
-	until = latestOf(until, w.noRoomUntil(&r.Trigger, events.RetriesWait, end))
+	noRoom := w.noRoomUntil(&r.Trigger, events.RetriesWait, end)
+	until = latestOf(until, noRoom)
 	if until.IsZero() || !now.Before(end) {
 		return time.Time{}
 	}
 	until = w.staggered(until)
-	if r.Trigger.Change != nil || refused {
+	if r.Trigger.Change != nil || refused || !noRoom.IsZero() {
 		delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
 		until = latestOf(until, now.Add(time.Duration(w.Jitter()*float64(delay))))
 	}

@@ -68,8 +68,9 @@ type Slice struct {
 	// Resumed reports whether the slice was put again because the queue had lost it. The
 	// slice may be done already.
 	Resumed bool `json:"resumed,omitempty"`
-	// Late reports whether the walk is late: it was parked for an endpoint that was down,
-	// or for room in the organization's history, or the slice was lost or handed out before. A newer trigger may have superseded it.
+	// Late reports whether the walk is late: it was parked for an endpoint that was down or
+	// for room in the organization's history, or the slice was lost or handed out before. A
+	// newer trigger may have superseded it.
 	Late bool `json:"late,omitempty"`
 	// Failures counts the failures of the slice itself.
 	Failures int `json:"failures,omitempty"`

@@ -107,26 +107,11 @@ func (c *Conn) exists(ctx context.Context, stream, subject string) (bool, error)
 // have been taken before is dropped when its receipts have expired: nothing would show that
 // its walk has ended, and it would be walked again. A new consumer gets all such triggers.
 func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error {
-	type dated struct {
-		events.Trigger
-		at time.Time
-	}
-	decode := func(m jetstream.Msg) (dated, error) {
-		t, err := decodeTrigger(m)
-		if err != nil {
-			return dated{}, err
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return dated{}, err
-		}
-		return dated{t, meta.Timestamp}, nil
-	}
-	return consume(ctx, taking, c, startQueue, slots, decode, func(ctx context.Context, d dated, taken events.Taken) error {
-		if taken.Redelivered && time.Since(d.at) > c.options.ReceiptsAge {
+	return consume(ctx, taking, c, startQueue, slots, decodeTrigger, func(ctx context.Context, t events.Trigger, taken events.Taken) error {
+		if taken.Redelivered && time.Since(t.CreatedAt.Time) > c.options.ReceiptsAge {
 			return nil
 		}
-		return handle(ctx, d.Trigger, taken)
+		return handle(ctx, t, taken)
 	})
 }
 

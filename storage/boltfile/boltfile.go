@@ -62,7 +62,7 @@ func Open(path string, log *slog.Logger, buckets ...string) (*File, error) {
 	}
 	db, err := openDB(path)
 	if err == nil {
-		db, err = compactIfMarked(db)
+		db, err = compactIfMarked(db, log)
 	}
 	if err != nil {
 		return nil, openError(path, err)

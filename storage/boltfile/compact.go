@@ -3,6 +3,7 @@ package boltfile
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -23,8 +24,9 @@ func CompactAtOpen(tx *bbolt.Tx) error {
 }
 
 // compactIfMarked replaces a marked file by a copy of its content. It also removes the
-// damaged files that were renamed. An interrupted compaction starts again.
-func compactIfMarked(db *bbolt.DB) (*bbolt.DB, error) {
+// damaged files that were renamed. An interrupted compaction starts again. If the copy fails,
+// for example because the disk has no space for it, the file stays in use and marked.
+func compactIfMarked(db *bbolt.DB, log *slog.Logger) (*bbolt.DB, error) {
 	marked := false
 	err := db.View(func(tx *bbolt.Tx) error {
 		own := tx.Bucket(ownBucket)
@@ -35,11 +37,12 @@ func compactIfMarked(db *bbolt.DB) (*bbolt.DB, error) {
 		return db, err
 	}
 	path, fresh := db.Path(), db.Path()+".compacting"
-	err = errors.Join(removeDamaged(path), compact(db, fresh), db.Close())
-	if err == nil {
-		err = os.Rename(fresh, path)
+	if err := errors.Join(removeDamaged(path), compact(db, fresh)); err != nil {
+		log.Error("bbolt file not compacted, deleted bytes remain until the next start", "file", path, "error", err)
+		_ = os.Remove(fresh) // the next compaction removes it, too
+		return db, nil
 	}
-	if err != nil {
+	if err := errors.Join(db.Close(), os.Rename(fresh, path)); err != nil {
 		return nil, err
 	}
 	return openDB(path)

@@ -2,6 +2,7 @@ package boltfile_test
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -70,5 +71,40 @@ func TestFile_CompactAtOpen(t *testing.T) {
 	}
 	if list := asides(t, path); len(list) != 0 {
 		t.Errorf("damaged files are left: %v", list)
+	}
+}
+
+// A file that cannot be copied, because the disk has no space for example, stays in use, and
+// a later opening copies it.
+func TestFile_CompactAtOpen_Fails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "view.db")
+	f := open(t, path)
+	put(t, f, "one", "a", "kept")
+	want := content(t, f)
+	if err := errors.Join(f.Update(boltfile.CompactAtOpen), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocked := filepath.Join(path+".compacting", "folder")
+	for _, copied := range []bool{false, true} {
+		if copied {
+			err = os.RemoveAll(filepath.Dir(blocked))
+		} else {
+			err = os.MkdirAll(blocked, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = open(t, path)
+		after, err := os.Stat(path)
+		if got := content(t, f); err != nil || !maps.Equal(got, want) || os.SameFile(before, after) == copied {
+			t.Errorf("the file has %v, want %v; it must be copied: %v; %v", got, want, copied, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

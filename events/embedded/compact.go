@@ -18,9 +18,10 @@ import (
 // Compact copies every stream of a stopped server into a new folder, with its consumers and
 // the sequences and times of its messages. The copy has no byte of messages that were
 // replaced, deleted or expired. The server itself keeps such bytes in its files until
-// half of a file is unused. The log has a line for each copied stream.
+// half of a file is unused. The log has a line for each copied stream. The limit of the store
+// does not apply: the store may be beyond it.
 func Compact(ctx context.Context, o Options, folder string) (err error) {
-	o.MQTT, o.Listen = nil, ""
+	o.MQTT, o.Listen, o.MaxStore = nil, "", noLimit
 	from, err := Start(o)
 	if err != nil {
 		return err
@@ -37,6 +38,9 @@ func Compact(ctx context.Context, o Options, folder string) (err error) {
 	}
 	return syncTree(folder)
 }
+
+// noLimit is a limit of a store that no disk reaches.
+const noLimit = 1 << 60
 
 func copyStreams(ctx context.Context, from, to *Server) error {
 	source, err := nats.Connect("", from.Option())

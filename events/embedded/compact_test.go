@@ -103,3 +103,31 @@ func TestCompact(t *testing.T) {
 		t.Errorf("the scheduled message is not due: %v", err)
 	}
 }
+
+// A store beyond its limit can be compacted. The limit may have been lowered.
+func TestCompact_BeyondLimit(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	dir, folder := t.TempDir(), t.TempDir()
+	s := start(t, dir)
+	nc, js := connect(t, s)
+	for _, name := range []string{"S", "T"} {
+		_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name}, MaxBytes: 1 << 20})
+		if err == nil {
+			_, err = js.Publish(t.Context(), name, make([]byte, 200<<10))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	nc.Close()
+	stop(t, s)
+	o := embedded.Options{Dir: dir, MaxStore: 300 << 10, StartTimeout: patience, Log: slog.New(slog.DiscardHandler)}
+	if err := embedded.Compact(t.Context(), o, folder); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, folder)
+	defer stop(t, s)
+	if usage, err := s.Usage(); err != nil || usage.Used < 400<<10 {
+		t.Errorf("the copy has %+v, %v", usage, err)
+	}
+}

@@ -101,7 +101,7 @@ func (a *App) compactStore(ctx context.Context, now time.Time) error {
 	}
 	began := time.Now()
 	a.Log.Info("compacting the store", "due", c.Due)
-	err = embedded.Compact(ctx, embedded.Options{Dir: s.own, MaxStore: int64(a.MaxStore), StartTimeout: startTimeout, Log: a.Log}, s.fresh)
+	err = embedded.Compact(ctx, embedded.Options{Dir: s.own, StartTimeout: startTimeout, Log: a.Log}, s.fresh)
 	if err != nil {
 		a.Log.Error("store not compacted, bytes of deleted organizations remain", "retryAt", c.RetryAt, "error", err)
 		return os.RemoveAll(s.fresh)

@@ -177,6 +177,8 @@ type Streams struct {
 	// NewestTrigger and NewestReceipt are the sequences of the newest messages that are still
 	// stored, 0 without one.
 	NewestTrigger, NewestReceipt uint64
+	// ReceiptsSince is the time since which no receipt has expired, zero if none ever has.
+	ReceiptsSince time.Time
 	// Now is the time of the server's clock.
 	Now time.Time
 }

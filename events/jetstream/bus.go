@@ -177,5 +177,12 @@ func (c *Conn) Streams(ctx context.Context) (events.Streams, error) {
 	if receipts.State.Msgs > 0 {
 		s.NewestReceipt = s.LastReceipt
 	}
+	switch state := receipts.State; {
+	case state.FirstSeq <= 1:
+	case state.Msgs > 0:
+		s.ReceiptsSince = state.FirstTime
+	default:
+		s.ReceiptsSince = state.LastTime
+	}
 	return s, nil
 }

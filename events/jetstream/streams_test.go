@@ -56,3 +56,31 @@ func TestConnect_AsyncRecord(t *testing.T) {
 		t.Errorf("the triggers end at %d, %v", s.LastTrigger, err)
 	}
 }
+
+// Streams says since when no receipt has expired, also after all have.
+func TestStreams_ReceiptsSince(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	since := func() time.Time {
+		s, err := b.Streams(within(t))
+		must(t, err)
+		return s.ReceiptsSince
+	}
+	began := time.Now()
+	must(t, b.PutReceipt(within(t), newReceipt(newTrigger("org"), "s0")))
+	if got := since(); !got.IsZero() {
+		t.Errorf("with every receipt the receipts begin at %s", got)
+	}
+	info, err := b.streamInfo(within(t), receiptsStream)
+	must(t, err)
+	cfg := info.Config
+	cfg.MaxAge, cfg.Duplicates = 100*time.Millisecond, 100*time.Millisecond
+	_, err = b.js.UpdateStream(within(t), cfg)
+	must(t, err)
+	for since().IsZero() {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got := since(); got.Before(began) || got.After(time.Now()) {
+		t.Errorf("the expired receipt is of %s, not of the test that began at %s", got, began)
+	}
+}

@@ -47,15 +47,16 @@ func (t *tally) trigger() events.Trigger {
 	return trigger
 }
 
-// foldTriggers skips triggers accepted before oldest, the start of the retention. The log
-// keeps triggers for longer than their receipts, and a trigger without receipts would count
-// as unfinished.
-func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger], oldest time.Time) error {
+// foldTriggers skips triggers accepted before oldest, the start of the retention, and those
+// stored before since, whose receipts may have expired when the retention was shorter. The log
+// keeps triggers for longer than their receipts, and a trigger without receipts would count as
+// unfinished: its walk would run again.
+func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger], oldest, since time.Time) error {
 	last := batch[len(batch)-1].Sequence
 	err := l.fold(func(f *folding) error {
 		for _, m := range batch {
 			t := m.Value
-			if t.CreatedAt.Before(oldest) {
+			if t.CreatedAt.Before(oldest) || m.Stored.Before(since) {
 				continue
 			}
 			err := f.update(t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })

@@ -23,7 +23,8 @@ type source struct {
 	identity string
 	triggers []events.Sequenced[events.Trigger]
 	receipts []events.Sequenced[events.Receipt]
-	after    []uint64 // the requested start sequences
+	since    time.Time // no receipt has expired since then
+	after    []uint64  // the requested start sequences
 }
 
 func (s *source) Streams(context.Context) (events.Streams, error) {
@@ -32,7 +33,7 @@ func (s *source) Streams(context.Context) (events.Streams, error) {
 		now = s.clock()
 	}
 	trigger, receipt := lastOf(s.triggers), lastOf(s.receipts)
-	return events.Streams{Identity: s.identity, LastTrigger: trigger, LastReceipt: receipt, NewestTrigger: trigger, NewestReceipt: receipt, Now: now}, nil
+	return events.Streams{Identity: s.identity, LastTrigger: trigger, LastReceipt: receipt, NewestTrigger: trigger, NewestReceipt: receipt, ReceiptsSince: s.since, Now: now}, nil
 }
 
 func lastOf[T any](list []events.Sequenced[T]) uint64 {
@@ -283,6 +284,45 @@ func TestFollow_ClockAhead(t *testing.T) {
 		must(t, <-done)
 		must(t, l.Close())
 	})
+}
+
+// After a longer retention of receipts is set, a rebuilt ledger skips the triggers whose
+// receipts have expired before. Their walks would run again. A trigger of the last day may
+// have no receipt yet.
+func TestFollow_ExpiredReceipts(t *testing.T) {
+	l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{
+		Keep: 20 * 24 * time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
+	})
+	must(t, err)
+	defer l.Close()
+	s := &source{identity: "a"}
+	for i, days := range []int{10, 5, 0} {
+		age := time.Duration(days)*24*time.Hour + time.Hour
+		s.triggers = append(s.triggers, events.Sequenced[events.Trigger]{
+			Sequence: uint64(i) + 1, Stored: noon.Add(-age), Value: trigger("org", fmt.Sprintf("trg_%d", days), -age, 1), //nolint:gosec // small
+		})
+	}
+	for _, tt := range []struct {
+		since time.Time
+		want  []string
+	}{
+		{time.Time{}, []string{"trg_0", "trg_10", "trg_5"}},
+		{noon.Add(-7 * 24 * time.Hour), []string{"trg_0", "trg_5"}},
+		{noon, []string{"trg_0"}},
+	} {
+		s.since = tt.since
+		s.identity += "'" // rebuilds the ledger
+		followUntil(t, l, s, func() bool { return l.Shows(t.Context(), 3) == nil })
+		var got []string
+		walks, err := l.Unfinished(events.Walk{}, 10)
+		must(t, err)
+		for i := range walks {
+			got = append(got, walks[i].Trigger.ID)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("with receipts since %s the walks %q are unfinished, want %q", tt.since, got, tt.want)
+		}
+	}
 }
 
 func TestPrune_Periodic(t *testing.T) {

@@ -145,11 +145,14 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		triggers, receipts = 0, 0
 	}
 	l.begin(triggers, receipts, streams.NewestTrigger, streams.NewestReceipt)
-	oldest := l.oldest(streams.Now)
+	oldest, since := l.oldest(streams.Now), streams.ReceiptsSince
+	if working := streams.Now.Add(-events.LongestRetry); working.Before(since) { // the first receipts may be still to come
+		since = working
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return source.TailTriggers(ctx, triggers, func(batch []events.Sequenced[events.Trigger]) error {
-			return l.foldTriggers(batch, oldest)
+			return l.foldTriggers(batch, oldest, since)
 		})
 	})
 	group.Go(func() error { return source.TailReceipts(ctx, receipts, l.foldReceipts) })

@@ -55,7 +55,7 @@ func trigger(org, id string, after time.Duration, homes int) events.Trigger {
 // accept folds triggers with the sequences 1, 2, and so on.
 func accept(t testing.TB, l *Ledger, triggers ...events.Trigger) {
 	t.Helper()
-	must(t, l.foldTriggers(sequenced(triggers), l.opt.Now().Add(-l.opt.Keep)))
+	must(t, l.foldTriggers(sequenced(triggers), l.opt.Now().Add(-l.opt.Keep), time.Time{}))
 }
 
 func fold(t testing.TB, l *Ledger, receipts ...events.Receipt) {

@@ -4,8 +4,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -62,6 +65,9 @@ func (s *Server) start() error {
 	own := &accounts{
 		dir: s.options.Dir, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log,
 	}
+	if err := checkAccess(s.options.Dir); err != nil {
+		return err
+	}
 	if err := own.removeErased(); err != nil {
 		return fmt.Errorf("remove the folders of erased organizations: %w", err)
 	}
@@ -107,6 +113,28 @@ func (o *Options) server(own *accounts) (*server.Options, error) {
 		err = o.MQTT.configure(options, own)
 	}
 	return options, err
+}
+
+// checkAccess returns an error if this process may not read and write a file of the server.
+// The server leaves out a stream with such a file, and may delete its folder.
+func checkAccess(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // in the server's folder
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: give all files under %s to the user of this process", err, dir)
+	}
+	return err
 }
 
 func run(o Options, options *server.Options, own *accounts) (*server.Server, error) {

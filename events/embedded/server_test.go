@@ -102,6 +102,45 @@ func TestServer_FullStore(t *testing.T) {
 	}
 }
 
+// A server does not start with a file that it may not read. nats-server would delete the
+// stream of that file.
+func TestServer_ForeignFile(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read every file")
+	}
+	dir := t.TempDir()
+	s := start(t, dir)
+	nc, js := connect(t, s)
+	cfg := jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}
+	_, err := js.CreateStream(t.Context(), cfg)
+	if err == nil {
+		_, err = js.Publish(t.Context(), "s", []byte("x"))
+	}
+	nc.Close()
+	stop(t, s)
+	files, globbed := filepath.Glob(filepath.Join(dir, "jetstream", "*", "streams", "S", "msgs", "*.blk"))
+	if err != nil || globbed != nil || len(files) != 1 {
+		t.Fatalf("the stream has the files %q, %v, %v", files, err, globbed)
+	}
+	if err := os.Chmod(files[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err = embedded.Start(embedded.Options{Dir: dir, StartTimeout: patience, Log: slog.New(slog.DiscardHandler)})
+	if err == nil || !strings.Contains(err.Error(), files[0]) {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+	if err := os.Chmod(files[0], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, dir)
+	defer stop(t, s)
+	nc, js = connect(t, s)
+	defer nc.Close()
+	if stream, err := js.CreateOrUpdateStream(t.Context(), cfg); err != nil || stream.CachedInfo().State.Msgs != 1 {
+		t.Errorf("the message is lost: %v", err)
+	}
+}
+
 func TestServer_InvalidFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -215,7 +215,11 @@ func renameUnlessSealed(path string, log *slog.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	for _, state := range []string{clean, bootID()} {
-		if is, err := sealed(path, state); is || err != nil {
+		is, err := sealed(path, state)
+		if is {
+			err = seal(path, state) // only the owner of a file can seal it
+		}
+		if !errors.Is(err, fs.ErrPermission) && (is || err != nil) {
 			return err
 		}
 	}
@@ -226,6 +230,6 @@ func renameUnlessSealed(path string, log *slog.Logger) (err error) {
 	if err := os.Rename(path, renamed); err != nil {
 		return fmt.Errorf("rename the damaged file: %w", err)
 	}
-	log.Warn("bbolt file changed since it was last used, rebuilding it from the log", "file", path, "renamed", renamed)
+	log.Warn("bbolt file changed since it was last used, or belongs to another user, rebuilding it from the log", "file", path, "renamed", renamed)
 	return err
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -37,9 +38,9 @@ func (w *world) rebuild() error {
 		if err != nil {
 			return err
 		}
-		for name, digest := range before {
-			if after[name] != digest {
-				w.violated.addf("I7", "%s of %s, deleted and rebuilt, has another content", name, n.name)
+		for name, content := range before {
+			if differing := difference(content, after[name]); differing != "" {
+				w.violated.addf("I7", "%s of %s, deleted and rebuilt, has another content: %s", name, n.name, differing)
 			}
 		}
 	}
@@ -65,9 +66,25 @@ func (w *world) caughtUp(n *node) error {
 	return nil
 }
 
-// contents lets a node catch up with the log and stops it again. It returns a hash of
-// each bbolt file's contents, by file.
-func (w *world) contents(n *node) (map[string]string, error) {
+// shown limits the differences in a violation.
+const shown = 3
+
+// difference describes the first differences between two contents, "" if they are equal.
+func difference(before, after map[string]string) string {
+	keys := maps.Clone(before)
+	maps.Copy(keys, after)
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		if before[k] != after[k] && len(list) < shown {
+			list = append(list, fmt.Sprintf("%s was %q and is %q", k, before[k], after[k]))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// contents lets a node catch up with the log and stops it again. It returns each bbolt
+// file's content, by file.
+func (w *world) contents(n *node) (map[string]map[string]string, error) {
 	if err := n.start(); err != nil {
 		return nil, err
 	}
@@ -77,15 +94,15 @@ func (w *world) contents(n *node) (map[string]string, error) {
 	if err := n.stop(); err != nil {
 		return nil, err
 	}
-	digests := map[string]string{}
+	all := map[string]map[string]string{}
 	for _, path := range n.files() {
-		digest, err := content(path)
+		values, err := content(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		digests[filepath.Base(path)] = digest
+		all[filepath.Base(path)] = values
 	}
-	return digests, nil
+	return all, nil
 }
 
 // These buckets are not compared. toDo holds ended triggers whose notification is
@@ -96,25 +113,23 @@ const (
 	ofFile = "file"
 )
 
-func content(path string) (digest string, err error) {
+// content returns the values of a file by bucket and key.
+func content(path string) (map[string]string, error) {
 	f, err := boltfile.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	h := sha256.New()
+	values := map[string]string{}
 	err = f.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(bucket []byte, b *bbolt.Bucket) error {
 			if name := string(bucket); name == toDo || name == ofFile {
 				return nil
 			}
 			return b.ForEach(func(k, v []byte) error {
-				_, err := fmt.Fprintf(h, "%q %q %q\n", bucket, k, v)
-				return err
+				values[fmt.Sprintf("%s %q", bucket, k)] = string(v)
+				return nil
 			})
 		})
 	})
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return hex.EncodeToString(h.Sum(nil)), err
+	return values, errors.Join(err, f.Close())
 }

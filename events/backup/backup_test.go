@@ -131,7 +131,7 @@ func copied[T any](t *testing.T, _ *jetstream.Conn, follow func(context.Context,
 func trigger(id string) events.Trigger {
 	start := time.Unix(1_700_000_100, 0).UTC() // a quarter past an hour
 	return events.Trigger{
-		ID: id, OrganizationID: "acme", CreatedAt: storage.Time{Time: start.Add(-time.Minute)},
+		ID: id, OrganizationID: "acme", CreatedAt: storage.Time{Time: time.Now().UTC().Truncate(time.Millisecond)},
 		Start: storage.Time{Time: start}, End: storage.Time{Time: start.Add(24 * time.Hour)},
 	}
 }

@@ -214,7 +214,9 @@ func (c wired) Write(p []byte) (int, error) {
 var noon = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
 
 func newTrigger(org string) events.Trigger {
-	return events.NewTrigger(org, pricing.Window{Start: noon, End: noon.Add(24 * time.Hour)}, noon)
+	t := events.NewTrigger(org, pricing.Window{Start: noon, End: noon.Add(24 * time.Hour)}, noon)
+	t.CreatedAt = storage.Time{Time: time.Now().UTC().Truncate(time.Millisecond)} // its receipts have not expired
+	return t
 }
 
 func newSlice(t events.Trigger, number int) events.Slice {

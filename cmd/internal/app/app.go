@@ -239,11 +239,10 @@ func (a *App) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		free, _, err := Space(a.Data)
+		store, err := a.storeLimit()
 		if err != nil {
 			return err
 		}
-		store := StoreLimit(&a.Config, free)
 		server, err := embedded.Start(embedded.Options{
 			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(store), StartTimeout: startTimeout, Log: a.Log, MQTT: mqtt, //nolint:gosec // smaller than a disk
 		})

@@ -25,16 +25,21 @@ type recipients struct {
 type availability struct {
 	// until holds the unavailable endpoints, each with the end of that time.
 	until map[*gate.Endpoint]time.Time
-	// parkUntil is set if no endpoint is available. failing reports whether an endpoint is
-	// down because of failures.
+	// parkUntil is set if no endpoint is available. late reports whether the slice is late
+	// then: an endpoint is down because of failures, or the organization has no room.
 	parkUntil time.Time
-	failing   bool
+	late      bool
 }
 
 // admit returns the endpoints of a trigger once one of them is available. A slice for a
 // slow endpoint waits in memory, so that the endpoint stays busy. If all endpoints are
-// down or silent, admit sets parkUntil, and the caller parks the walk.
+// down or silent, or the organization has no room for outcomes, admit sets parkUntil, and the
+// caller parks the walk.
 func (w *Worker) admit(ctx context.Context, t *events.Trigger, taken events.Taken) (recipients, error) {
+	if until := w.noRoomUntil(t, events.WalksWait, deadline(t, storage.RetryPolicy{}, 1)); !until.IsZero() {
+		w.Log.Warn("history of the organization is too large, its walk waits", "org", t.OrganizationID, "trigger", t.ID, "until", until)
+		return recipients{availability: availability{parkUntil: until, late: true}}, nil
+	}
 	for {
 		var to recipients
 		if t.Change != nil {
@@ -124,7 +129,7 @@ func (w *Worker) availability(t *events.Trigger, targets []*target.Target, now t
 	var first, last time.Time
 	for _, e := range targets {
 		until := a.until[e.Gate]
-		a.failing = a.failing || e.Gate.Failing(now)
+		a.late = a.late || e.Gate.Failing(now)
 		if first.IsZero() || until.Before(first) {
 			first = until
 		}

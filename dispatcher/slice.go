@@ -78,13 +78,6 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.awaitState(ctx, s.Trigger.Revision); err != nil {
 		return err
 	}
-	if until := w.noRoomUntil(&s.Trigger, events.WalksWait, deadline(&s.Trigger, storage.RetryPolicy{}, 1)); !until.IsZero() {
-		w.Log.Warn("history of the organization is too large, its walk waits",
-			"org", s.Trigger.OrganizationID, "trigger", s.Trigger.ID, "slice", s.Number, "until", until)
-		s.Late = true
-		w.metrics.walksParked.Inc()
-		return w.park(ctx, s, until)
-	}
 	to, err := w.admit(ctx, &s.Trigger, taken)
 	if err != nil {
 		return err
@@ -93,7 +86,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 		return err
 	}
 	if !to.parkUntil.IsZero() {
-		s.Late = s.Late || to.failing
+		s.Late = s.Late || to.late
 		w.metrics.walksParked.Inc()
 		return w.park(ctx, s, to.parkUntil)
 	}

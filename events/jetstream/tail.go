@@ -84,11 +84,10 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 			if pause := every - time.Since(applied); pause > 0 {
 				periodic.Sleep(ctx, pause)
 			}
-			batch := gather(first, inbox)
-			if err := apply(batch); err != nil {
+			if err := applyInOrder(from, gather(first, inbox), apply); err != nil {
 				return err
 			}
-			from.after, applied = batch[len(batch)-1].Sequence, time.Now()
+			applied = time.Now()
 		case <-ctx.Done():
 			if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 				return cause
@@ -104,6 +103,29 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 			}
 		}
 	}
+}
+
+// applyInOrder passes a batch to apply and moves from past it. The client can pass a message
+// after later ones: when it replaces its consumer on the server, two of its goroutines pass
+// messages. applyInOrder then stops before that message, and following begins again there. So
+// the older of two records of one entity is never applied last.
+func applyInOrder[T any](from *start, batch []events.Sequenced[T], apply func([]events.Sequenced[T]) error) error {
+	n, last := 0, from.after
+	for n < len(batch) && batch[n].Sequence > last {
+		last = batch[n].Sequence
+		n++
+	}
+	if n > 0 {
+		if err := apply(batch[:n]); err != nil {
+			return err
+		}
+		from.after = last
+	}
+	if n < len(batch) {
+		from.after = batch[n].Sequence - 1
+		return fmt.Errorf("%w: message %d came after message %d", errInterrupted, batch[n].Sequence, last)
+	}
+	return nil
 }
 
 // follow calls handle for every message from a start on, in order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -56,7 +57,10 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 	defer cancel(nil)
 	inbox := make(chan events.Sequenced[T], tailBuffer)
 	connection := c.nc.Stats().Reconnects
+	var passing sync.Mutex // while the client replaces its consumer, two of its goroutines pass messages
 	following, err := c.follow(ctx, stream, *from, func(m jetstream.Msg) {
+		passing.Lock()
+		defer passing.Unlock()
 		if ctx.Err() != nil {
 			return // no message may follow a gap
 		}
@@ -105,10 +109,9 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 	}
 }
 
-// applyInOrder passes a batch to apply and moves from past it. The client can pass a message
-// after later ones: when it replaces its consumer on the server, two of its goroutines pass
-// messages. applyInOrder then stops before that message, and following begins again there. So
-// the older of two records of one entity is never applied last.
+// applyInOrder passes a batch to apply and moves from past it. If a message comes after later
+// ones, as from a server that is behind the others, applyInOrder stops before it, and following
+// begins again there. So the older of two records of one entity is never applied last.
 func applyInOrder[T any](from *start, batch []events.Sequenced[T], apply func([]events.Sequenced[T]) error) error {
 	n, last := 0, from.after
 	for n < len(batch) && batch[n].Sequence > last {

@@ -362,6 +362,21 @@ func TestRestore_NonEmptyTarget(t *testing.T) {
 	}
 }
 
+// following follows STATE until it is stopped, and returns once it has read a record.
+func following(t *testing.T, c *jetstream.Conn) (stop func(), ended <-chan error) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	read, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- c.StateLog().Tail(ctx, 0, func([]storage.Record) error {
+			close(read)
+			return nil
+		})
+	}()
+	<-read
+	return stop, done
+}
+
 // A restore does not replace the streams below a process that follows them.
 func TestRestore_InUse(t *testing.T) {
 	s := server(t)
@@ -369,15 +384,7 @@ func TestRestore_InUse(t *testing.T) {
 	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
 	must(t, err)
 	b := back(t, c)
-	ctx, stop := context.WithCancel(t.Context())
-	read, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- c.StateLog().Tail(ctx, 0, func([]storage.Record) error {
-			close(read)
-			return nil
-		})
-	}()
-	<-read
+	stop, ended := following(t, c)
 	if err := b.Restore(t.Context(), bare(t, s), options, true); !errors.Is(err, backup.ErrInUse) {
 		t.Errorf("the restore returned %v", err)
 	}
@@ -396,15 +403,7 @@ func TestRestore_AfterStop(t *testing.T) {
 	_, err := c.StateLog().Append(t.Context(), home(1, "mine"))
 	must(t, err)
 	b := back(t, c)
-	ctx, stop := context.WithCancel(t.Context())
-	ended, read := make(chan error, 1), make(chan struct{})
-	go func() {
-		ended <- c.StateLog().Tail(ctx, 0, func([]storage.Record) error {
-			close(read)
-			return nil
-		})
-	}()
-	<-read
+	stop, ended := following(t, c)
 	time.AfterFunc(200*time.Millisecond, stop)
 	must(t, b.Restore(t.Context(), bare(t, s), options, true))
 	must(t, <-ended)

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,6 @@ func TestStreams_ReceiptsSince(t *testing.T) {
 		must(t, err)
 		return s.ReceiptsSince
 	}
-	began := time.Now()
 	must(t, b.PutReceipt(within(t), newReceipt(newTrigger("org"), "s0")))
 	if got := since(); !got.IsZero() {
 		t.Errorf("with every receipt the receipts begin at %s", got)
@@ -74,13 +74,19 @@ func TestStreams_ReceiptsSince(t *testing.T) {
 	info, err := b.streamInfo(within(t), receiptsStream)
 	must(t, err)
 	cfg := info.Config
-	cfg.MaxAge, cfg.Duplicates = 100*time.Millisecond, 100*time.Millisecond
-	_, err = b.js.UpdateStream(within(t), cfg)
+	cfg.DenyDelete, cfg.DenyPurge = false, false // an expired message leaves the same state as a deleted one
+	must(t, b.js.DeleteStream(within(t), receiptsStream))
+	stream, err := b.js.CreateStream(within(t), cfg)
 	must(t, err)
-	for since().IsZero() {
-		time.Sleep(50 * time.Millisecond)
+	for key := range 2 {
+		must(t, b.PutReceipt(within(t), newReceipt(newTrigger("org"), "s"+strconv.Itoa(key))))
 	}
-	if got := since(); got.Before(began) || got.After(time.Now()) {
-		t.Errorf("the expired receipt is of %s, not of the test that began at %s", got, began)
+	last, err := stream.GetMsg(within(t), 2)
+	must(t, err)
+	for sequence := range uint64(2) { // the first, and then all
+		must(t, stream.DeleteMsg(within(t), sequence+1))
+		if got := since(); !got.Equal(last.Time) {
+			t.Errorf("after %d of 2 receipts the receipts begin at %s, want %s", sequence+1, got, last.Time)
+		}
 	}
 }

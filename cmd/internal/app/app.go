@@ -99,7 +99,7 @@ type App struct {
 	running *errgroup.Group
 	failed  context.Context // ends when a part fails
 	stops   []stop
-	// delivering is the number of stops before those of the worker and of the API.
+	// delivering is the number of stops that come before the stops of the worker and the API.
 	delivering int
 	operator   string
 }
@@ -239,10 +239,11 @@ func (a *App) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		store, err := a.storeLimit()
+		free, _, err := Space(a.Data)
 		if err != nil {
 			return err
 		}
+		store := StoreLimit(&a.Config, free)
 		server, err := embedded.Start(embedded.Options{
 			Dir: filepath.Join(a.Data, natsFolder), MaxStore: int64(store), StartTimeout: startTimeout, Log: a.Log, MQTT: mqtt, //nolint:gosec // smaller than a disk
 		})

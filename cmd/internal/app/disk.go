@@ -7,15 +7,6 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
-// storeLimit is StoreLimit with the free bytes of the data folder's disk.
-func (a *App) storeLimit() (uint64, error) {
-	if a.MaxStore > 0 {
-		return uint64(a.MaxStore), nil
-	}
-	free, _, err := Space(a.Data)
-	return StoreLimit(&a.Config, free), err
-}
-
 // StoreLimit returns the limit of the embedded server's store in bytes: max-store, or
 // without a setting what the store has and three quarters of the free bytes. The server's own
 // default is three quarters of the free bytes alone, so a store that has grown would be full

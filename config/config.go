@@ -169,7 +169,7 @@ type Limits struct {
 	CORSOrigins   string  `setting:"cors-origins" help:"origins of web pages that may call the API from browsers, such as https://app.example.com, comma-separated; by default none"`
 	FrameOrigins  string  `setting:"console-frame-origins" help:"origins of web pages that may show the partners' console in a frame, such as https://app.example.com, comma-separated; by default none"`
 
-	MaxIdempotencyKeys int `setting:"max-idempotency-keys" default:"10000" min:"1" max:"1000000" help:"maximum number of new idempotency keys a day per organization and process, not counting triggers; a client address without an API key has a hundredth; another one gets response 429"`
+	MaxIdempotencyKeys int `setting:"max-idempotency-keys" default:"10000" min:"1" max:"1000000" help:"maximum number of new idempotency keys a day per organization and process, not counting triggers; serve lowers it to a 128th of the store, 4 KiB a key; a client address without an API key has a hundredth; another one gets response 429"`
 
 	MaxHeaders     Size          `setting:"max-headers" default:"16KiB" min:"1KiB" max:"1MiB" help:"maximum size of a request's headers"`
 	HeaderTimeout  time.Duration `setting:"header-timeout" default:"5s" min:"100ms" max:"1h" help:"timeout of reading a request's headers"`

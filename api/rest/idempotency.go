@@ -69,6 +69,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if completed.Answer, err = json.Marshal(out); err != nil {
 		return out, err
 	}
+	s.newKeys.charge(owner, len(completed.Answer)/KeyBytes, now.Time)
 	if _, err = s.Requests.PutRequest(ctx, completed, revision); !errors.Is(err, storage.ErrConflict) {
 		return out, err
 	}
@@ -103,6 +104,10 @@ func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.Idem
 	}
 	return first, revision, storage.ErrConflict
 }
+
+// KeyBytes is the size in bytes that a stored idempotency key has. One with a larger response
+// counts as several keys.
+const KeyBytes = 4 << 10
 
 // anonymousShare divides the daily idempotency keys of an organization into the keys of a
 // client address without an API key.

@@ -50,6 +50,11 @@ func (l *limiter) take(caller string, now time.Time) (wait int) {
 	return int(math.Ceil(delay.Seconds()))
 }
 
+// charge takes n tokens of a caller, who waits until then if there are fewer.
+func (l *limiter) charge(caller string, n int, now time.Time) {
+	l.bucket(caller, now).ReserveN(now, min(n, l.burst))
+}
+
 func (l *limiter) bucket(caller string, now time.Time) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,3 +46,17 @@ func TestLimiter_RetryAfter(t *testing.T) {
 		t.Errorf("after the wait it is %d s", wait)
 	}
 }
+
+func TestLimiter_Charge(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	l := newLimiter(1, 4)
+	l.charge("a", 3, now)
+	if l.take("a", now) != 0 || l.take("a", now) != 1 {
+		t.Error("a caller who was charged 3 of 4 tokens has not one more")
+	}
+	l.charge("b", 4, now)
+	l.charge("b", 100, now) // a caller cannot be refused afterwards, so it waits
+	if wait := l.take("b", now); wait != 5 {
+		t.Errorf("a caller with a debt of a burst waits %d s, want 5", wait)
+	}
+}

@@ -20,6 +20,7 @@ import (
 // own client identifiers, sessions, waiting messages and retained messages.
 type accounts struct {
 	dir      string // of JetStream's files
+	store    int64  // limit of JetStream's files in bytes, 0 if not known
 	listens  bool   // whether there is an MQTT listener
 	password string
 	log      *slog.Logger
@@ -41,6 +42,33 @@ const (
 	maxSessions    = 4096
 	maxSessionSize = 64 << 10
 )
+
+// Shares of the store that an organization's sessions and messages may take, as divisors. They
+// leave room for the triggers of the others.
+const (
+	sessionsShare = 64
+	messagesShare = 32
+)
+
+// sessions returns how many sessions an organization may have.
+func (a *accounts) sessions() int64 {
+	if a.store == 0 {
+		return maxSessions
+	}
+	return min(max(a.store/sessionsShare/maxSessionSize, 1), maxSessions)
+}
+
+// room returns an error if an organization's messages take their share of the store.
+func (a *accounts) room(org string) error {
+	account, err := a.open(org)
+	if err != nil || a.store == 0 {
+		return err
+	}
+	if used, share := account.JetStreamUsage().Store, a.store/messagesShare; used >= uint64(share) { //nolint:gosec // positive
+		return fmt.Errorf("the MQTT messages of %s take %d bytes, and its share of the store is %d: let its clients connect, or raise max-store", org, used, share)
+	}
+	return nil
+}
 
 // erasedMark is the file in an account's folder that says that its organization was erased. The
 // name of the folder holds the organization's identifier, and the server uses the folder until
@@ -67,7 +95,7 @@ func (a *accounts) open(org string) (*server.Account, error) {
 	err := a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
 		_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: sessionStream, Subjects: []string{"$MQTT.sess.>"},
-			MaxMsgsPerSubject: 1, MaxMsgs: maxSessions, MaxMsgSize: maxSessionSize, MaxAge: forgetAfter, Discard: jetstream.DiscardNew,
+			MaxMsgsPerSubject: 1, MaxMsgs: a.sessions(), MaxMsgSize: maxSessionSize, MaxAge: forgetAfter, Discard: jetstream.DiscardNew,
 		})
 		return err
 	})

@@ -28,9 +28,12 @@ type mqttWorld struct {
 	server *embedded.Server
 }
 
+// mqttStore is the size of the server's store in bytes.
+const mqttStore = 256 << 20
+
 // options admit each client to all topics of the organization that is its user.
 func (w *mqttWorld) options() embedded.Options {
-	return embedded.Options{Dir: w.dir, StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &embedded.MQTT{
+	return embedded.Options{Dir: w.dir, MaxStore: mqttStore, StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &embedded.MQTT{
 		Listen: "127.0.0.1:0",
 		Admit: func(user, _ string) (embedded.Admission, bool) {
 			return embedded.Admission{Organization: user, Prefixes: []string{"t/"}, Until: time.Now().Add(time.Hour)}, user != ""
@@ -177,8 +180,34 @@ func TestMQTT_SessionBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := s.CachedInfo(); i.State.Msgs != 1 || i.Config.MaxAge != 24*time.Hour || i.Config.MaxMsgs*int64(i.Config.MaxMsgSize) > 256<<20 || i.Config.Discard != jetstream.DiscardNew {
+	if i := s.CachedInfo(); i.State.Msgs != 1 || i.Config.MaxAge != 24*time.Hour || i.Config.MaxMsgs*int64(i.Config.MaxMsgSize) != mqttStore/64 || i.Config.Discard != jetstream.DiscardNew {
 		t.Errorf("the sessions are %+v", i)
+	}
+}
+
+// An organization without room for messages has the messages of its absent clients. Others
+// have room, and so has the organization once its clients have read them.
+func TestMQTT_Room(t *testing.T) {
+	w := newMQTTWorld(t)
+	reader := w.device("acme", "reader", "t/#")
+	if err := w.server.MQTTRoom("acme"); err != nil {
+		t.Fatal(err)
+	}
+	reader.Disconnect(0)
+	for n := 0; w.server.MQTTRoom("acme") == nil; n++ {
+		if n > 8 {
+			t.Fatal("9 MiB fit into a 32nd of 256 MiB")
+		}
+		w.publish("acme", "t/price", strings.Repeat("x", 1<<20))
+	}
+	if err := w.server.MQTTRoom("other"); err != nil {
+		t.Error(err)
+	}
+	w.done(w.client("acme", "reader").Connect())
+	for late := time.Now().Add(patience); w.server.MQTTRoom("acme") != nil; <-time.After(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("there is no room after the reader has come back")
+		}
 	}
 }
 

@@ -108,6 +108,10 @@ func (s *Server) MQTTPort() int {
 	return s.mqttPort
 }
 
+// MQTTRoom returns an error if the MQTT messages of an organization take their share of the
+// store.
+func (s *Server) MQTTRoom(org string) error { return s.organizations().room(org) }
+
 // DialMQTT connects to the server's own MQTT listener, for the account of an organization.
 func (s *Server) DialMQTT(ctx context.Context, org string) (net.Conn, error) {
 	if _, err := s.organizations().open(org); err != nil {

@@ -63,7 +63,7 @@ func Start(o Options) (*Server, error) {
 // start starts the server. If the start fails, the server stays stopped.
 func (s *Server) start() error {
 	own := &accounts{
-		dir: s.options.Dir, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log,
+		dir: s.options.Dir, store: s.options.MaxStore, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log,
 	}
 	if err := checkAccess(s.options.Dir); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/storage"
@@ -30,19 +29,10 @@ const (
 	mostAudit     = 1_000_000
 	mostAuditEach = 5000 // of one organization, key and operation
 	auditSize     = 4 << 10
+	auditEntry    = 1 << 10 // the largest entry of an organization's API key
 )
 
 var _ storage.AuditLog = (*Conn)(nil)
-
-// auditConfig returns the settings of the stream.
-func auditConfig(age time.Duration) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: auditStream, Subjects: []string{auditPrefix + ">"},
-		Description: "who changed what; the oldest go first",
-		MaxAge:      age, MaxMsgs: mostAudit, MaxMsgsPerSubject: mostAuditEach, MaxMsgSize: auditSize,
-		Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
-	}
-}
 
 // auditSubject returns the subject of entries. An empty token matches any.
 func auditSubject(org, key, operation string) string {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -91,7 +93,12 @@ func TestAudit_LongRequest(t *testing.T) {
 
 // A key that repeats an operation removes only its own oldest entries of that operation.
 func TestAudit_IsBounded(t *testing.T) {
-	cfg := auditConfig(auditAge)
+	var cfg jetstream.StreamConfig
+	for _, c := range Configs(Options{}) {
+		if c.Name == auditStream {
+			cfg = c
+		}
+	}
 	if cfg.MaxMsgsPerSubject != mostAuditEach || cfg.MaxMsgs != mostAudit || cfg.MaxAge != auditAge || cfg.MaxMsgSize != auditSize {
 		t.Errorf("the stream is %+v", cfg)
 	}

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/storage"
 )
 
 // Names of the streams.
@@ -30,9 +29,6 @@ const (
 	walksStream    = "GRIDHOOK_WALKS"
 )
 
-// DeadStream is the stream of dead letters.
-const DeadStream = "GRIDHOOK_DEAD"
-
 // Retention of new streams, and the shortest of a setting.
 const (
 	minAge      = 25 * time.Hour
@@ -40,24 +36,10 @@ const (
 	triggersAge = 30 * 24 * time.Hour
 )
 
-// Limits of the dead letters.
-const (
-	deadAge     = 30 * 24 * time.Hour
-	deadLetters = 1000
-)
-
-// Limits of tombstones, requests and feedback. The number of messages and their size
-// limit the bytes. MaxBytes would reserve the space, and a server whose store becomes smaller
-// than its reservations refuses every change of a stream.
+// Retention of tombstones and of the last signals.
 const (
 	deletionsAge = 30 * 24 * time.Hour
 	knownAge     = 30 * 24 * time.Hour // expires the signals of a deleted endpoint
-	requestsAge  = storage.IdempotencyRetention + time.Hour
-	mostRequests = 100_000
-	requestSize  = 32 << 10
-	feedbackAge  = 365 * 24 * time.Hour
-	mostFeedback = 2000
-	feedbackSize = 256 << 10
 )
 
 // Options configure the streams.
@@ -79,6 +61,9 @@ type Options struct {
 	// the retention of the mark of a deleted organization, by default until everything of it
 	// has passed its retention. 0 selects the defaults.
 	DeletionsAge, RequestsAge, FeedbackAge, ErasureAge time.Duration
+	// Store is the size in bytes of the store that holds these streams alone. It lowers the
+	// number of messages of temporary data. With 0 it is not known.
+	Store int64
 }
 
 // Resolve fills what the options leave open with the settings of the existing streams. So a
@@ -178,7 +163,7 @@ func Configs(o Options) []jetstream.StreamConfig {
 		jetstream.StreamConfig{
 			Name: knownStream, Subjects: []string{knownPrefix + ">"},
 			Description:       "last signals delivered to onChange endpoints; a lost signal is sent again",
-			MaxMsgsPerSubject: 1, MaxAge: knownAge, PersistMode: derived,
+			MaxMsgsPerSubject: 1, MaxAge: knownAge, MaxMsgs: o.fit(mostKnown, knownSize, knownShare), PersistMode: derived,
 		},
 		jetstream.StreamConfig{
 			Name: walksStream, Subjects: []string{walkPrefix + ">"},
@@ -208,31 +193,6 @@ func (o Options) place(cfg jetstream.StreamConfig) jetstream.StreamConfig {
 		cfg.Placement = &jetstream.Placement{Tags: o.Tags}
 	}
 	return cfg
-}
-
-// sideStreams returns the streams for temporary data. Such data is in neither STATE nor
-// a replica.
-func sideStreams(o Options) []jetstream.StreamConfig {
-	return []jetstream.StreamConfig{
-		{
-			Name: requestsStream, Subjects: []string{requestPrefix + ">"},
-			Description:       "requests with an idempotency key; the oldest are removed first",
-			MaxMsgsPerSubject: 1, MaxAge: o.RequestsAge, MaxMsgs: mostRequests, MaxMsgSize: requestSize,
-			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
-		},
-		{
-			Name: feedbackStream, Subjects: []string{feedbackPrefix + ">"},
-			Description: "feedback submissions; the oldest are removed first",
-			MaxAge:      o.FeedbackAge, MaxMsgs: mostFeedback, MaxMsgSize: feedbackSize,
-			Discard: jetstream.DiscardOld, DenyPurge: true,
-		},
-		{
-			Name: DeadStream, Subjects: []string{deadPrefix + ">"},
-			Description: "messages that could not be processed, for operators; the oldest are removed first",
-			MaxAge:      deadAge, MaxMsgs: deadLetters, Discard: jetstream.DiscardOld,
-		},
-		auditConfig(o.AuditAge),
-	}
 }
 
 // Trial returns a stream that needs every server feature of Gridhook's streams. Creating

@@ -90,3 +90,22 @@ func TestStreams_ReceiptsSince(t *testing.T) {
 		}
 	}
 }
+
+// In a store of any size, the streams of temporary data without limits for each organization
+// take less than an eighth.
+func TestConfigs_Store(t *testing.T) {
+	sizes := map[string]int64{feedbackStream: feedbackSize, DeadStream: deadSize, auditStream: auditEntry, knownStream: 2 * knownSize}
+	for _, store := range []int64{64 << 20, 1 << 30, 16 << 30, 1 << 40} {
+		var bytes int64
+		for _, c := range Configs(Options{Store: store}) {
+			size := sizes[c.Name]
+			if size > 0 && c.MaxMsgs < 1 {
+				t.Errorf("%s has no limit in a store of %d bytes", c.Name, store)
+			}
+			bytes += c.MaxMsgs * size
+		}
+		if bytes > store/8 {
+			t.Errorf("a store of %d bytes has %d bytes of temporary data", store, bytes)
+		}
+	}
+}

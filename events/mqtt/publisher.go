@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	client "github.com/at-wat/mqtt-go"
@@ -47,6 +48,8 @@ type Options struct {
 	// Dial connects to the broker. Credentials are the publisher's for an organization.
 	Dial        func(ctx context.Context, org string) (net.Conn, error)
 	Credentials func(org string) (user, password string)
+	// Room returns an error if the broker has no room for more messages of an organization.
+	Room func(org string) error
 	// Erase deletes all messages of a deleted organization. It may be repeated.
 	Erase func(org string) error
 }
@@ -91,8 +94,15 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 		return p.Erase(t.OrganizationID) // an attempt before the deletion may have left messages
 	}
 	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) { return messages(v, t.OrganizationID, t.Change) })
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return err
+	}
+	room := p.Room(t.OrganizationID)
+	if room != nil { // removals make some
+		list = slices.DeleteFunc(list, func(m message) bool { return len(m.body) > 0 })
+	}
+	if len(list) == 0 {
+		return room
 	}
 	conn, err := p.connect(ctx, t.OrganizationID)
 	if err != nil {
@@ -107,7 +117,7 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 	if p.deleted(t.OrganizationID) {
 		return p.Erase(t.OrganizationID) // the messages may have followed the erasure
 	}
-	return nil
+	return room
 }
 
 // deleted reports whether an organization has been deleted.

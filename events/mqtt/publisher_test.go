@@ -78,6 +78,23 @@ func TestPublisher_Deleted(t *testing.T) {
 	})
 }
 
+// A change for which the broker has no room is retried and makes no message.
+func TestPublisher_NoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, dials := newPublisher(t, func() (net.Conn, error) { return nil, errors.New("connected") })
+		full := 3
+		p.Room = func(string) error {
+			if full--; full >= 0 {
+				return errors.New("there is no room")
+			}
+			return nil
+		}
+		if err := p.handle(t.Context(), change("org"), events.Taken{}); err != nil || full >= 0 || *dials == 0 {
+			t.Errorf("%v, %d connections; the broker was full %d times more", err, *dials, full+1)
+		}
+	})
+}
+
 // newPublisher returns a publisher with the organization org, and the number of its
 // connections.
 func newPublisher(t *testing.T, dial func() (net.Conn, error)) (p *Publisher, dials *int) {
@@ -88,6 +105,7 @@ func newPublisher(t *testing.T, dial func() (net.Conn, error)) (p *Publisher, di
 	return New(Options{
 		Store: store, Log: slog.New(slog.DiscardHandler),
 		Dial: func(context.Context, string) (net.Conn, error) { *dials++; return dial() },
+		Room: func(string) error { return nil },
 	}), dials
 }
 

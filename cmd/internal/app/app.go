@@ -233,7 +233,7 @@ func (a *App) OperatorKeyText() string { return a.operator }
 func (a *App) StateLog() storage.Log { return a.conn.StateLog() }
 
 func (a *App) connect(ctx context.Context) error {
-	url, opts := a.NATS.URL, NATSOptions(a.NATS)
+	url, opts, streams := a.NATS.URL, NATSOptions(a.NATS), StreamOptions(a.Config)
 	if a.Role == config.Serve {
 		mqtt, err := a.mqttListener()
 		if err != nil {
@@ -252,10 +252,11 @@ func (a *App) connect(ctx context.Context) error {
 		}
 		a.onStop("the embedded nats-server", func() error { return server.Stop(30 * time.Second) })
 		a.embedded = server
-		a.limitToStore(store)
+		a.limitToStore(config.Size(store)) //nolint:gosec // smaller than a disk
+		streams.Store = int64(store)       //nolint:gosec // smaller than a disk
 		url, opts = "", []nats.Option{server.Option()}
 	}
-	conn, err := jetstream.Connect(ctx, url, StreamOptions(a.Config), a.Log, opts...)
+	conn, err := jetstream.Connect(ctx, url, streams, a.Log, opts...)
 	if err != nil {
 		return err
 	}
@@ -349,21 +350,24 @@ const (
 	HistoryShare = 8
 	// stateShare is the share of its records.
 	stateShare = 4
+	// keysShare is the share of its idempotency keys of a day. Those of two days may be stored.
+	keysShare = 128
 )
 
-// limitToStore lowers max-history and max-state to their shares of the embedded store, whose
-// size is in bytes. Otherwise one organization could fill the store, and nobody's triggers
-// would be accepted.
-func (a *App) limitToStore(size uint64) {
-	for _, limit := range []struct {
-		name  string
-		value *config.Size
-		share uint64
-	}{{"max-history", &a.Limits.MaxHistory, HistoryShare}, {"max-state", &a.Limits.MaxState, stateShare}} {
-		if most := config.Size(size / limit.share); most > 0 && most < *limit.value { //nolint:gosec // smaller than a disk
-			a.Log.Info("limit lowered to its share of the store", "setting", limit.name, "configured", limit.value.String(), "limit", most.String())
-			*limit.value = most
-		}
+// limitToStore lowers the limits of an organization to their shares of the embedded store,
+// whose size is in bytes. Otherwise one organization could fill the store, and nobody's
+// triggers would be accepted.
+func (a *App) limitToStore(store config.Size) {
+	lower(a.Log, "max-history", &a.Limits.MaxHistory, store/HistoryShare)
+	lower(a.Log, "max-state", &a.Limits.MaxState, store/stateShare)
+	lower(a.Log, "max-idempotency-keys", &a.Limits.MaxIdempotencyKeys, int(store/keysShare/rest.KeyBytes))
+}
+
+// lower lowers a limit of an organization to its share. A limit of 0 stays: there is none.
+func lower[T ~int | ~int64](log *slog.Logger, setting string, limit *T, share T) {
+	if share = max(share, 1); *limit > share {
+		log.Info("limit lowered to its share of the store", "setting", setting, "configured", fmt.Sprint(*limit), "limit", fmt.Sprint(share))
+		*limit = share
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -94,6 +95,46 @@ func TestLimits_HistoryLeavesRoom(t *testing.T) {
 	}
 	if _, err := operator.For("other").Trigger(t.Context(), client.TriggerRequest{}); err != nil {
 		t.Errorf("the other organization's trigger: %v", err)
+	}
+}
+
+// TestLimits_SmallStore checks that idempotency keys and feedback have their shares of a small
+// store, and that other organizations have their own keys.
+func TestLimits_SmallStore(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.MaxStore = 64 << 20 })
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	if imported, err := operator.Import(t.Context(), strings.NewReader(`{"resource":"organization","id":"greedy","name":"Greedy"}
+{"resource":"organization","id":"other","name":"Other"}`)); err != nil || imported.Failed > 0 {
+		t.Fatalf("%+v %v", imported, err)
+	}
+	solar := func(org string, n int) (refused *client.Error) {
+		_, err := operator.For(org).CreateSolar(t.Context(), client.Solar{HomeID: "none", SizeKw: 5, IdempotencyKey: fmt.Sprint(n)})
+		if !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		return refused
+	}
+	const keys = 64 << 20 / 128 / rest.KeyBytes
+	for n := range keys {
+		if refused := solar("greedy", n); refused.Status != http.StatusNotFound {
+			t.Fatalf("key %d: %v", n, refused)
+		}
+	}
+	if refused := solar("greedy", keys); refused.Status != http.StatusTooManyRequests || !strings.Contains(refused.Error(), "max-idempotency-keys") {
+		t.Errorf("a key beyond the share: %v", refused)
+	}
+	if refused := solar("other", 0); refused.Status != http.StatusNotFound {
+		t.Errorf("a key of the other organization: %v", refused)
+	}
+	const kept = 64 << 20 / 64 / (256 << 10)
+	public := &client.Client{BaseURL: a.URL()}
+	for range kept + 1 {
+		if _, err := public.SubmitFeedback(t.Context(), storage.FeedbackForm{Type: "bug", Summary: "s", Message: "m"}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, _, err := operator.Feedback(t.Context(), client.Page{}); err != nil || len(list) != kept {
+		t.Errorf("%d submissions are stored, %v, want %d", len(list), err, kept)
 	}
 }
 

@@ -122,10 +122,7 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 // history compares the limit of one organization's history with the size of the store in
 // bytes, 0 if unknown.
 func (r *Report) history(c *config.Config, store uint64) {
-	const check, least = "max-history", 16 << 30 // what one organization's records, history, requests and audit entries may take
-	if c.Role == config.Serve && store > 0 && store < least {
-		r.warn("store", "enlarge the store to "+config.Size(least).String(), "%s: one organization can fill it with idempotency keys, feedback and audit entries", config.Size(store).Rounded()) //nolint:gosec // smaller than a disk
-	}
+	const check = "max-history"
 	switch history, share := c.Limits.MaxHistory, config.Size(store/app.HistoryShare); { //nolint:gosec // smaller than a disk
 	case c.Role == config.Worker:
 	case history == 0:

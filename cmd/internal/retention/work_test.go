@@ -150,7 +150,8 @@ func (w *work) churn(ctx context.Context, number int, now storage.Time) {
 }
 
 // sizes adds the size of a backup, the live heap and the stacks of the goroutines to the
-// fleet's sizes.
+// fleet's sizes. The stacks grow a little, because the server keeps the consumers of a backup
+// for five minutes, and this year takes seconds.
 func (w *work) sizes() map[string]int64 {
 	t := w.t
 	sizes := w.fleet.sizes()

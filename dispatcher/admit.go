@@ -222,9 +222,10 @@ func latestOf(a, b time.Time) time.Time {
 // park postpones a slice and the rest of its lane as one message on disk. So an endpoint
 // that is down costs a handful of messages, whatever the number of homes.
 func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
-	return w.putRetries(ctx, []events.Retry{{
+	_, err := w.putRetries(ctx, []events.Retry{{
 		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.UTC()}, Walk: s,
 	}})
+	return err
 }
 
 // unpark puts a parked walk back on the queue. A worker that died may have done so

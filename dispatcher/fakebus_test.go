@@ -284,9 +284,9 @@ func (c *busConn) PutSlice(ctx context.Context, s events.Slice) error {
 	})
 }
 
-func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (err error) {
+func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (size int, err error) {
 	if err := c.bus.refused("put retries", ""); err != nil {
-		return err
+		return 0, err
 	}
 	if c.bus.loseAck.CompareAndSwap(true, false) {
 		defer func() {
@@ -294,7 +294,7 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (err e
 			err = storage.ErrUnavailable
 		}()
 	}
-	return c.do(ctx, "put retries", func(b *fakeBus) {
+	return 0, c.do(ctx, "put retries", func(b *fakeBus) {
 		for _, r := range retries {
 			r = copied(b, r)
 			if b.spoil != nil && r.Walk == nil {

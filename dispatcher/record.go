@@ -57,7 +57,10 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
 	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
 	retries := batchRetries(t, jobs, results)
-	err := w.persist(ctx, func(ctx context.Context) error { return w.putRetries(ctx, retries) })
+	err := w.persist(ctx, func(ctx context.Context) (err error) {
+		receipt.RetryBytes, err = w.putRetries(ctx, retries)
+		return err
+	})
 	if err != nil && requeues(ctx, err) {
 		return err
 	}
@@ -93,17 +96,16 @@ func dropResponses(r *events.Receipt) {
 	}
 }
 
-func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) error {
+func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) (size int, err error) {
 	if len(retries) == 0 {
-		return nil
+		return 0, nil
 	}
 	ctx, cancel := persisting(ctx)
 	defer cancel()
-	if err := w.Bus.PutRetries(ctx, retries); err != nil {
-		return err
+	if size, err = w.Bus.PutRetries(ctx, retries); err == nil {
+		w.metrics.retriesScheduled.Add(float64(len(retries)))
 	}
-	w.metrics.retriesScheduled.Add(float64(len(retries)))
-	return nil
+	return size, err
 }
 
 // inputsOfFailed returns the content of the messages that were given up, for replays. It

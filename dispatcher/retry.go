@@ -168,7 +168,8 @@ func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err erro
 func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
 	r.Round++
 	r.DueAt = storage.Time{Time: until.UTC()}
-	return w.putRetries(ctx, []events.Retry{r})
+	_, err := w.putRetries(ctx, []events.Retry{r})
+	return err
 }
 
 // retryJobs recreates the same messages from the content of the retry.

@@ -23,7 +23,7 @@ func (w *world) retryManually(n *node, t events.Trigger, list []events.Delivery)
 		homes += len(kept[i].Homes)
 		now := time.Now()
 		retry, receipt := kept[i].Retry(given, storage.Time{Time: now}, now)
-		if err := n.conn.PutRetries(w.t.Context(), []events.Retry{retry}); err != nil {
+		if _, err := n.conn.PutRetries(w.t.Context(), []events.Retry{retry}); err != nil {
 			w.t.Fatal(err)
 		}
 		if err := n.conn.PutReceipt(w.t.Context(), receipt); err != nil {

@@ -36,7 +36,7 @@ type Bus interface {
 	Known(ctx context.Context, org, endpointID string, slice int) (events.Known, error)
 	PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error)
 	PutSlice(ctx context.Context, s events.Slice) error
-	PutRetries(ctx context.Context, retries []events.Retry) error
+	PutRetries(ctx context.Context, retries []events.Retry) (size int, err error)
 	PutReceipt(ctx context.Context, r events.Receipt) error
 	// HasReceipt reports whether a receipt with that key is stored.
 	HasReceipt(ctx context.Context, org, triggerID, key string) (bool, error)

@@ -20,6 +20,8 @@ type Receipt struct {
 	Notice bool `json:"notice,omitempty"`
 	// Deliveries are the deliveries of each home and endpoint.
 	Deliveries []Delivery `json:"deliveries"`
+	// RetryBytes is the size of the stored retries of the deliveries, in bytes.
+	RetryBytes int `json:"retryBytes,omitempty"`
 	// RetryInputs holds the inputs of the deliveries that were given up.
 	RetryInputs []RetryInputs `json:"kept,omitempty"`
 }

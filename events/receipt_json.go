@@ -28,6 +28,7 @@ type receiptJSON struct {
 	// Base is the origin of the groups' times, in milliseconds since 1970.
 	Base        int64         `json:"base"`
 	Groups      []*groupJSON  `json:"groups"`
+	RetryBytes  int           `json:"retryBytes,omitempty"`
 	RetryInputs []RetryInputs `json:"kept,omitempty"`
 }
 
@@ -72,7 +73,7 @@ type common struct {
 
 // MarshalJSON returns the stored form.
 func (r Receipt) MarshalJSON() ([]byte, error) {
-	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, RetryInputs: r.RetryInputs}
+	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, RetryBytes: r.RetryBytes, RetryInputs: r.RetryInputs}
 	groups := map[common]*groupJSON{}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -167,7 +168,7 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in, receiptOptions); err != nil {
 		return err
 	}
-	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryInputs: in.RetryInputs}
+	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryBytes: in.RetryBytes, RetryInputs: in.RetryInputs}
 	total := 0
 	for i, g := range in.Groups {
 		if len(g.Homes) == 0 && i > 0 {

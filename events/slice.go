@@ -22,11 +22,11 @@ const (
 	wideEndpoints = 4
 )
 
-// StartFrom sets the state that the walk starts from, the number of selected homes, and the
-// size of the slices. The size never changes, so every worker finds the same slices.
+// StartFrom sets the state that the walk starts from, the numbers of selected homes and of
+// endpoints, and the size of the slices. The size never changes, so every worker finds the same slices.
 func (t *Trigger) StartFrom(v storage.View, homes int) error {
-	t.Revision, t.Homes = v.Revision(), homes
-	if v.Count(storage.KindHome, t.OrganizationID) < wideFrom || v.Count(storage.KindWebhookEndpoint, t.OrganizationID) > wideEndpoints {
+	t.Revision, t.Homes, t.Endpoints = v.Revision(), homes, v.Count(storage.KindWebhookEndpoint, t.OrganizationID)
+	if v.Count(storage.KindHome, t.OrganizationID) < wideFrom || t.Endpoints > wideEndpoints {
 		return nil
 	}
 	for r, err := range storage.Live(v, storage.KindWebhookEndpoint, t.OrganizationID, "") {

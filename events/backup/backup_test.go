@@ -78,6 +78,12 @@ func key(t *testing.T) (private, public string) {
 }
 
 // back makes a backup and opens it.
+func putRetries(t *testing.T, c *jetstream.Conn, retries []events.Retry) {
+	t.Helper()
+	_, err := c.PutRetries(t.Context(), retries)
+	must(t, err)
+}
+
 func back(t *testing.T, c *jetstream.Conn) *backup.Backup {
 	t.Helper()
 	private, public := key(t)
@@ -163,7 +169,7 @@ func TestRestore_RoundTrip(t *testing.T) {
 		must(t, err)
 	}
 	must(t, c.PutReceipt(t.Context(), events.Receipt{TriggerID: "trg_1", OrganizationID: "acme", Key: "0"}))
-	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now()), retry("trg_3", time.Now().Add(time.Hour))}))
+	putRetries(t, c, []events.Retry{retry("trg_2", time.Now()), retry("trg_3", time.Now().Add(time.Hour))})
 	task := events.Task{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
 	_, err := c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}})
@@ -305,14 +311,14 @@ func TestBackup_AcknowledgedMessages(t *testing.T) {
 		noted = append(noted, m.Subject)
 	})
 	must(t, err)
-	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_1", time.Now())}))
+	putRetries(t, c, []events.Retry{retry("trg_1", time.Now())})
 	first(t, c.ConsumeRetries)
-	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_2", time.Now().Add(time.Hour))}))
+	putRetries(t, c, []events.Retry{retry("trg_2", time.Now().Add(time.Hour))})
 	task := events.Task{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
 	must(t, c.PutNewTask(t.Context(), task)) // which is not stored
 	must(t, stop())
-	must(t, c.PutRetries(t.Context(), []events.Retry{retry("trg_3", time.Now().Add(time.Hour))}))
+	putRetries(t, c, []events.Retry{retry("trg_3", time.Now().Add(time.Hour))})
 	if len(noted) != 2 || !strings.Contains(noted[0], "trg_1") || !strings.Contains(noted[1], "trg_2") {
 		t.Errorf("the noted messages are %q", noted)
 	}

@@ -285,15 +285,21 @@ func TestReceipts_Followed(t *testing.T) {
 	}
 }
 
+func putRetries(t *testing.T, c *bus, retries []events.Retry) error {
+	t.Helper()
+	_, err := c.PutRetries(within(t), retries)
+	return err
+}
+
 // A repeated put stores one message. Two different retries of one home are both stored.
 func TestPutRetries_Repeated(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr, due := newTrigger("org"), time.Now().Add(time.Hour)
 	alone := newRetry(tr, 1, due, "home_1")
-	must(t, b.PutRetries(within(t), []events.Retry{alone, newRetry(tr, 1, due, "home_1", "home_2"), newRetry(tr, 2, due, "home_1")}))
-	must(t, b.PutRetries(within(t), []events.Retry{alone}))
-	must(t, b.PutRetries(within(t), nil))
+	must(t, putRetries(t, b, []events.Retry{alone, newRetry(tr, 1, due, "home_1", "home_2"), newRetry(tr, 2, due, "home_1")}))
+	must(t, putRetries(t, b, []events.Retry{alone}))
+	must(t, putRetries(t, b, nil))
 	if d := depth(t, b); d.RetriesWaiting != 3 {
 		t.Errorf("%d retries wait, want 3", d.RetriesWaiting)
 	}
@@ -324,7 +330,7 @@ func TestRetries_Due(t *testing.T) {
 	alone := newRetry(tr, 1, due, "home_1")
 	group := newRetry(tr, 1, due, "home_1", "home_2")
 	again := newRetry(tr, 2, due, "home_1")
-	must(t, b.PutRetries(within(t), []events.Retry{alone, group, again}))
+	must(t, putRetries(t, b, []events.Retry{alone, group, again}))
 	want := map[string]events.Retry{alone.Key(): alone, group.Key(): group, again.Key(): again}
 	for range 3 {
 		a := receive(t, got)
@@ -362,7 +368,7 @@ func TestRetries_FairTurns(t *testing.T) {
 	walk := events.Retry{Trigger: newTrigger("busy"), DueAt: storage.Time{Time: due}, Walk: &events.Slice{Trigger: newTrigger("busy")}}
 	const many = 20
 	for range many {
-		must(t, b.PutRetries(within(t), []events.Retry{of("busy")}))
+		must(t, putRetries(t, b, []events.Retry{of("busy")}))
 	}
 	busyTaken, others := make(chan struct{}, many), make(chan string, 2)
 	release := make(chan struct{})
@@ -378,11 +384,11 @@ func TestRetries_FairTurns(t *testing.T) {
 		})
 	})
 	receive(t, busyTaken) // it holds its share of the slots
-	must(t, b.PutRetries(within(t), []events.Retry{other}))
+	must(t, putRetries(t, b, []events.Retry{other}))
 	if got := receive(t, others); got != other.Trigger.OrganizationID {
 		t.Errorf("got %s", got)
 	}
-	must(t, b.PutRetries(within(t), []events.Retry{walk}))
+	must(t, putRetries(t, b, []events.Retry{walk}))
 	receive(t, others)
 	close(release)
 	for range many - 1 {
@@ -437,7 +443,7 @@ func TestPublish_TooLarge(t *testing.T) {
 		"a receipt": b.PutReceipt(within(t), events.Receipt{
 			TriggerID: tr.ID, OrganizationID: "org", Key: "s0", Deliveries: []events.Delivery{{HomeID: "h", Reason: large}},
 		}),
-		"a retry": b.PutRetries(within(t), []events.Retry{{Trigger: tr, EndpointID: "ep"}}),
+		"a retry": putRetries(t, b, []events.Retry{{Trigger: tr, EndpointID: "ep"}}),
 	} {
 		if err == nil || errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "max_payload") {
 			t.Errorf("%s: %v", what, err)
@@ -545,7 +551,7 @@ func TestConn_ServerStopped(t *testing.T) {
 	unavailable("Accept once")
 	err = b.PutSlice(within(t), newSlice(tr, 0))
 	unavailable("PutSlice")
-	err = b.PutRetries(within(t), []events.Retry{newRetry(tr, 1, noon, "h")})
+	err = putRetries(t, b, []events.Retry{newRetry(tr, 1, noon, "h")})
 	unavailable("PutRetries")
 	err = b.PutReceipt(within(t), newReceipt(tr, "s0"))
 	unavailable("PutReceipt")

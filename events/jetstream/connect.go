@@ -130,6 +130,9 @@ func (c *Conn) streamInfo(ctx context.Context, name string) (*jetstream.StreamIn
 	return s.CachedInfo(), nil
 }
 
+// TriggersAge returns the retention of the triggers.
+func (c *Conn) TriggersAge() time.Duration { return c.options.TriggersAge }
+
 // ReceiptsAge returns the retention of the receipts.
 func (c *Conn) ReceiptsAge() time.Duration { return c.options.ReceiptsAge }
 

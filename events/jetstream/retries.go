@@ -48,19 +48,19 @@ func retryQueues() []queue {
 // retryHeaders is more than the bytes of a retry's headers.
 const retryHeaders = 1024
 
-// PutRetries schedules each retry for its own time and returns when all are durable. It
-// replaces a waiting retry with the same key.
-func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
+// PutRetries schedules each retry for its own time and returns when all are durable, with
+// their size in bytes. It replaces a waiting retry with the same key.
+func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) (size int, err error) {
 	// gofail: var retryBefore struct{}
 	bodies := make([][]byte, len(retries))
 	for i := range retries {
-		var err error
 		if bodies[i], err = json.Marshal(&retries[i]); err != nil {
-			return err
+			return 0, err
 		}
 		if limit := c.nc.MaxPayload(); limit > 0 && int64(len(bodies[i])+retryHeaders) > limit { // before any of them is stored
-			return tooLarge(nats.ErrMaxPayload)
+			return 0, tooLarge(nats.ErrMaxPayload)
 		}
+		size += len(bodies[i]) + retryHeaders
 	}
 	futures := make([]jetstream.PubAckFuture, 0, len(retries))
 	for i := range retries {
@@ -69,17 +69,17 @@ func (c *Conn) PutRetries(ctx context.Context, retries []events.Retry) error {
 		future, err := c.js.PublishMsgAsync(message(r.Trigger.Traceparent, c.prefix.Name(retryWaitPrefix+tail), bodies[i]),
 			jetstream.WithScheduleAt(wholeSecond(r.DueAt.Time)), jetstream.WithScheduleTarget(c.prefix.Name(retryDuePrefix+retryLane(r)+"."+tail)))
 		if err != nil {
-			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+			return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 		futures = append(futures, future)
 	}
 	for _, future := range futures {
 		if err := stored(ctx, future); err != nil {
-			return fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, err)
+			return 0, fmt.Errorf("%w: a retry was not stored: %w", storage.ErrUnavailable, err)
 		}
 	}
 	// gofail: var retryAfter struct{}
-	return nil
+	return size, nil
 }
 
 // stored waits until an asynchronous publish is durable.

@@ -32,7 +32,7 @@ func TestMessages_Traceparent(t *testing.T) {
 			_, err = b.Accept(within(t), once)
 			must(t, err)
 			must(t, b.PutSlice(within(t), events.Slice{Trigger: tr}))
-			must(t, b.PutRetries(within(t), []events.Retry{newRetry(tr, 1, time.Now(), "home_1")}))
+			must(t, putRetries(t, b, []events.Retry{newRetry(tr, 1, time.Now(), "home_1")}))
 			for range 4 {
 				told(t, receive(t, seen), place)
 			}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"time"
 
@@ -25,8 +26,11 @@ type tally struct {
 	// Total is the number of slices of the walk, 0 until the end is known.
 	Total    int                    `json:"total"`
 	Outcomes map[events.Outcome]int `json:"outcomes"`
-	// Bytes is the size of the trigger and its receipts.
-	Bytes int64 `json:"bytes"`
+	// Bytes is the size of the trigger, its notices and its receipts. RetryBytes is the size of
+	// all its retries so far, and Retries the number of deliveries in them.
+	Bytes      int64 `json:"bytes"`
+	RetryBytes int64 `json:"retryBytes,omitempty"`
+	Retries    int64 `json:"retries,omitempty"`
 	// LastAt is the time of the latest delivery.
 	LastAt storage.Time `json:"lastAt"`
 }
@@ -59,7 +63,7 @@ func (l *Ledger) foldTriggers(batch []events.Sequenced[events.Trigger], oldest, 
 			if t.CreatedAt.Before(oldest) || m.Stored.Before(since) {
 				continue
 			}
-			err := f.update(t.OrganizationID, t.ID, m.Size, func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
+			err := f.update(t.OrganizationID, t.ID, l.triggerBytes(m.Size, &t), func(tally *tally) { tally.Trigger, tally.Sequence = t, m.Sequence })
 			if err == nil && t.ScheduleID != "" && t.Change == nil {
 				err = runsTable.Put(f.Tx, key(t.OrganizationID, t.ScheduleID), events.Run{TriggerID: t.ID, At: t.CreatedAt})
 			}
@@ -122,8 +126,8 @@ func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 	switch {
 	case r.Slice != nil:
 		return f.slice(m)
-	case r.Notice:
-		return foldHealth(f.Tx, m)
+	case r.Notice: // it counts like an unknown trigger until it expires
+		return errors.Join(foldHealth(f.Tx, m), f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(nil, r) }))
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
@@ -139,7 +143,7 @@ func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 	if err := foldHealth(f.Tx, m); err != nil {
 		return err
 	}
-	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(counts, r.Deliveries) })
+	return f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(counts, r) })
 }
 
 func (f *folding) slice(m *events.Sequenced[events.Receipt]) error {
@@ -170,7 +174,7 @@ func (f *folding) slice(m *events.Sequenced[events.Receipt]) error {
 		if r.Slice.Last {
 			t.Total = r.Slice.Number + 1
 		}
-		t.add(counts, r.Deliveries)
+		t.add(counts, r)
 	})
 }
 
@@ -189,7 +193,8 @@ func openDelivery(tx *bbolt.Tx, triggerID string, d *events.Delivery) (events.Ou
 	return d.Outcome, waitingSet.Put(tx, place, true)
 }
 
-func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery) {
+func (t *tally) add(counts map[events.Outcome]int, r *events.Receipt) {
+	t.RetryBytes += int64(r.RetryBytes)
 	if t.Outcomes == nil {
 		t.Outcomes = map[events.Outcome]int{}
 	}
@@ -197,9 +202,13 @@ func (t *tally) add(counts map[events.Outcome]int, deliveries []events.Delivery)
 		t.Outcomes[outcome] += n
 	}
 	var latest time.Time
-	for i := range deliveries {
-		if at := deliveries[i].At.Time; at.After(latest) {
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		if at := d.At.Time; at.After(latest) {
 			latest = at
+		}
+		if r.RetryBytes > 0 && d.Outcome == events.OutcomeRetrying {
+			t.Retries++
 		}
 	}
 	if latest.After(t.LastAt.Time) {

@@ -28,9 +28,9 @@ type Source interface {
 
 // Options configure a ledger.
 type Options struct {
-	// Keep is the retention of triggers and their deliveries in the ledger. The log of
-	// triggers may keep a trigger for longer.
-	Keep time.Duration
+	// Keep is the retention of triggers and their deliveries in the ledger. KeepTriggers is
+	// the retention of triggers in their log, which may be longer.
+	Keep, KeepTriggers time.Duration
 	// Erased reports whether an organization is deleted. If nil, none is.
 	Erased func(org string) (bool, error)
 	// Quota limits the triggers that Log accepts.

@@ -45,13 +45,32 @@ func (l *Ledger) Multiples() (multiples map[string]int, err error) {
 	return multiples, err
 }
 
-// retryBytes is the estimated size of a delivery that waits for its retry. In a message of
-// many homes it takes some 120 bytes, alone 1.7 KB.
-const retryBytes = 256
+// Sizes in bytes that no message to the ledger shows. A trigger has a notice, which each
+// endpoint may wait for, and the log keeps both for longer than the ledger.
+const (
+	noticeBytes = 640
+	taskBytes   = 900
+)
+
+// triggerBytes returns what a trigger of a size counts before its receipts.
+func (l *Ledger) triggerBytes(size int, t *events.Trigger) int {
+	keep := max(l.opt.Keep, 1)
+	kept := max(1, int((l.opt.KeepTriggers+keep-1)/keep))
+	return kept*(size+noticeBytes) + taskBytes*t.Endpoints
+}
+
+// retryBytes returns the size of the retries that wait: the average of all so far for each
+// delivery.
+func (t *tally) retryBytes() int64 {
+	if t.Retries == 0 {
+		return 0
+	}
+	return t.RetryBytes / t.Retries * int64(t.Outcomes[events.OutcomeRetrying])
+}
 
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
-	u := events.Usage{Bytes: t.Bytes + retryBytes*int64(t.Outcomes[events.OutcomeRetrying])}
+	u := events.Usage{Bytes: t.Bytes + t.retryBytes()}
 	for _, deliveries := range t.Outcomes {
 		u.Deliveries += deliveries
 	}

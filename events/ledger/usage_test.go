@@ -27,7 +27,10 @@ func TestUsage_FollowsTheTriggers(t *testing.T) {
 	if accepted.Waiting != 1 || accepted.Bytes == 0 {
 		t.Fatalf("after a trigger: %+v", accepted)
 	}
-	fold(t, l, slice(first, 0, true, delivery("h1", events.OutcomeDelivered, 1), delivery("h2", events.OutcomeRetrying, 1)))
+	postponed := slice(first, 0, true, delivery("h1", events.OutcomeDelivered, 1), delivery("h2", events.OutcomeRetrying, 1))
+	const retryBytes = 5000
+	postponed.RetryBytes = retryBytes
+	fold(t, l, postponed)
 	retrying := usage(t, l, "acme")
 	if retrying.Waiting != 1 || retrying.Deliveries != 2 || retrying.Bytes < accepted.Bytes+retryBytes {
 		t.Errorf("after a slice: %+v", retrying)
@@ -41,6 +44,32 @@ func TestUsage_FollowsTheTriggers(t *testing.T) {
 		if u := usage(t, l, org); u != (events.Usage{}) {
 			t.Errorf("%s: usage of pruned triggers is %+v", org, u)
 		}
+	}
+}
+
+// TestUsage_Sizes checks that the usage has the bytes that other streams store for a trigger.
+func TestUsage_Sizes(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.opt.KeepTriggers = 4 * l.opt.Keep
+	quiet, busy := trigger("quiet", "trg_1", 0, 1), trigger("busy", "trg_2", 0, 1)
+	busy.Endpoints = 50
+	accept(t, l, quiet, busy)
+	before := usage(t, l, "quiet").Bytes
+	if before < 4*noticeBytes {
+		t.Errorf("a trigger whose log keeps it four times as long counts %d bytes", before)
+	}
+	if more := usage(t, l, "busy").Bytes - before; more < 50*taskBytes {
+		t.Errorf("a trigger with 50 endpoints counts %d bytes more", more)
+	}
+	notice := events.Receipt{TriggerID: "evt_1", OrganizationID: "quiet", Key: "n1.ep", Notice: true, Deliveries: []events.Delivery{delivery("", events.OutcomeFailed, 1)}}
+	fold(t, l, notice)
+	if u := usage(t, l, "quiet"); u.Bytes <= before || u.Waiting != 1 {
+		t.Errorf("after the receipt of a notice the usage is %+v, %d bytes before", u, before)
+	}
+	must(t, l.Prune(noon.Add(time.Minute)))
+	if u := usage(t, l, "quiet"); u != (events.Usage{}) {
+		t.Errorf("the usage of an expired notice is %+v", u)
 	}
 }
 
@@ -80,9 +109,9 @@ func TestMultiples_OutgrownHistories(t *testing.T) {
 	size := usage(t, l, "small").Bytes
 	wants(0, nil)
 	wants(size, nil)
-	for range 3 {
-		fold(t, l, slice(large, 0, true, delivery("h1", events.OutcomeRetrying, 1)))
-	}
+	outgrown := slice(large, 0, true, delivery("h1", events.OutcomeRetrying, 1))
+	outgrown.RetryBytes = 1 << 20
+	fold(t, l, outgrown)
 	wants(usage(t, l, "large").Bytes/3, map[string]int{"large": 3})
 	wants(1, map[string]int{"large": int(usage(t, l, "large").Bytes), "small": int(size)})
 }

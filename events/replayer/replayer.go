@@ -27,7 +27,7 @@ type Ledger interface {
 // Bus is the part of the message system that a replayer uses. Every Put returns when its
 // message is durable.
 type Bus interface {
-	PutRetries(ctx context.Context, retries []events.Retry) error
+	PutRetries(ctx context.Context, retries []events.Retry) (size int, err error)
 	PutReceipt(ctx context.Context, r events.Receipt) error
 	HasReceipt(ctx context.Context, org, triggerID, key string) (bool, error)
 	Newest(ctx context.Context, org string) (events.Trigger, error)
@@ -195,7 +195,7 @@ func (r *Replayer) putOnce(ctx context.Context, retry events.Retry, receipt even
 	if done || err != nil {
 		return err
 	}
-	if err := r.Bus.PutRetries(ctx, []events.Retry{retry}); err != nil {
+	if receipt.RetryBytes, err = r.Bus.PutRetries(ctx, []events.Retry{retry}); err != nil {
 		return err
 	}
 	return r.Bus.PutReceipt(ctx, receipt)

@@ -131,9 +131,9 @@ func (w *world) HasReceipt(_ context.Context, _, trigger, key string) (bool, err
 	return w.receipts[trigger+key], nil
 }
 
-func (w *world) PutRetries(_ context.Context, retries []events.Retry) error {
+func (w *world) PutRetries(_ context.Context, retries []events.Retry) (int, error) {
 	if err := w.fail("retries"); err != nil {
-		return err
+		return 0, err
 	}
 	for _, r := range retries {
 		for _, h := range r.Homes { // replaces a waiting task
@@ -141,7 +141,7 @@ func (w *world) PutRetries(_ context.Context, retries []events.Retry) error {
 			w.order = append(w.order, r.Trigger.ID+"/"+h.HomeID)
 		}
 	}
-	return w.fail("retries, unanswered")
+	return 0, w.fail("retries, unanswered")
 }
 
 func (w *world) Newest(context.Context, string) (events.Trigger, error) { return w.newest, nil }

@@ -380,7 +380,7 @@ func (a *App) quota() events.Quota {
 // query must not report an accepted trigger as missing. The outcomes may follow for minutes.
 func (a *App) followLedger(ctx context.Context) error {
 	l, err := ledger.Open(filepath.Join(a.Data, "ledger.db"), ledger.Options{
-		Keep: a.conn.ReceiptsAge(), Erased: a.erased, Quota: a.quota(), Log: a.Log, Now: time.Now,
+		Keep: a.conn.ReceiptsAge(), KeepTriggers: a.conn.TriggersAge(), Erased: a.erased, Quota: a.quota(), Log: a.Log, Now: time.Now,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -189,6 +191,53 @@ func TestLimits_FailingEndpoints(t *testing.T) {
 		t.Errorf("all %d homes were walked", n)
 	}
 	deliver(t, operator.For("other"), 1)
+}
+
+// TestLimits_LargeRetries checks that retries count with the bytes that they take. A retry
+// carries the prices, and each home here has its own.
+func TestLimits_LargeRetries(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.AllowPrivate = true })
+	fails := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
+	defer fails.Close()
+	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
+	lines := []string{
+		`{"resource":"organization","id":"acme","name":"Acme"}`,
+		fmt.Sprintf(`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":%q,"retryPolicy":{"initialSeconds":3600,"multiplier":1,"maxSeconds":3600,"giveUpSeconds":86400,"disableAfterSeconds":0}}`, fails.URL),
+	}
+	const homes = 8
+	for i := range homes {
+		lines = append(lines, fmt.Sprintf(`{"resource":"ratePlan","organizationId":"acme","id":"plan_%d","tariff":{"energyratestructure":[%s],"energyweekdayschedule":%s,"energyweekendschedule":%[3]s}}`, i,
+			repeated(24, func(hour int) string { return fmt.Sprintf(`[{"rate":0.%d%02d}]`, i+1, hour) }),
+			"["+repeated(12, func(int) string { return "[" + repeated(24, strconv.Itoa) + "]" })+"]"))
+		lines = append(lines, fmt.Sprintf(`{"resource":"home","organizationId":"acme","id":"home_%d","ratePlanId":"plan_%[1]d","zipcode":"60614"}`, i))
+	}
+	if imported, err := operator.Import(t.Context(), strings.NewReader(strings.Join(lines, "\n"))); err != nil || imported.Failed > 0 {
+		t.Fatalf("%+v %v", imported, err)
+	}
+	start := storage.Time{Time: time.Now().UTC().Truncate(15 * time.Minute)}
+	end := storage.Time{Time: start.AddDate(0, 0, 31)}
+	acme := operator.For("acme")
+	if _, err := acme.Trigger(t.Context(), client.TriggerRequest{StartTime: &start, EndTime: &end}); err != nil {
+		t.Fatal(err)
+	}
+	const least = homes * 31 * 24 * 20 // bytes of a price in each hour
+	var used int64
+	for late := time.Now().Add(time.Minute); used < least; <-time.After(10 * time.Millisecond) { // the ledger follows
+		usage, err := client.Call[wire.OrganizationUsage](t.Context(), operator, "/v1/admin/organizations/acme/usage", struct{}{})
+		if err != nil || time.Now().After(late) {
+			t.Fatalf("the history takes %d bytes, want %d: %v", used, least, err)
+		}
+		used = usage.HistoryBytes
+	}
+}
+
+// repeated joins a number of JSON values.
+func repeated(n int, value func(int) string) string {
+	values := make([]string, n)
+	for i := range values {
+		values[i] = value(i)
+	}
+	return strings.Join(values, ",")
 }
 
 // logged is a log that waits for a text.

@@ -53,9 +53,10 @@ func (f *fleet) furnishQueues() {
 	trigger := events.Trigger{ID: storage.NewID("trg_", now), OrganizationID: zebra}
 	body, err := json.Marshal(trigger)
 	must(t, err)
-	must(t, f.conn.PutRetries(ctx, []events.Retry{{
+	_, err = f.conn.PutRetries(ctx, []events.Retry{{
 		Trigger: trigger, EndpointID: "zqendpoint", Attempt: 2, Round: 1, DueAt: storage.Time{Time: now.Add(5 * month)}, Homes: []events.RetryHome{{HomeID: "zqhome0"}},
-	}}))
+	}})
+	must(t, err)
 	_, err = f.conn.PutKnown(ctx, zebra, "zqendpoint", 0, events.Known{Receiver: "https://quagga.example", Signals: map[string]string{"zqhome0": "x"}})
 	must(t, err)
 	must(t, f.conn.PutPosition(events.WalkPosition{OrganizationID: zebra, TriggerID: trigger.ID}))

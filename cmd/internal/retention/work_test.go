@@ -98,7 +98,8 @@ func (w *work) month(number int) {
 			Homes: []events.RetryHome{{HomeID: fmt.Sprintf("%s%d", strings.Repeat("h", 100), i)}},
 		})
 	}
-	must(t, w.conn.PutRetries(ctx, retries))
+	_, err := w.conn.PutRetries(ctx, retries)
+	must(t, err)
 	for i := range notices {
 		_, err := w.conn.PutNotice(ctx, events.Notice{
 			ID: storage.NewID("evt_", now.Time), Type: "webhook.test", OrganizationID: "acme", CreatedAt: now, Data: fmt.Appendf(nil, "%d", i),

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // check returns what a valid value of the setting would be, "" if its value is valid.
@@ -17,8 +20,11 @@ func (s *Setting) check(c *Config) string {
 		return "must be " + strings.ReplaceAll(words, ",", " or ")
 	}
 	if s.tag.Get("file") != "" {
-		if other := s.tag.Get("pair"); other != "" && *text != "" && textOf(c, s.sibling(other)) == "" {
-			return "requires " + s.sibling(other) + " as well"
+		if other := s.tag.Get("pair"); other != "" && *text != "" {
+			other = strings.TrimSuffix(s.Name, s.tag.Get("setting")) + other // a setting of the same struct
+			if *Settings()[place(other)].field(c).(*string) == "" {
+				return "requires " + other + " as well"
+			}
 		}
 		if right := readable(*text); right != "" {
 			return right
@@ -28,17 +34,6 @@ func (s *Setting) check(c *Config) string {
 		return more(c)
 	}
 	return ""
-}
-
-// sibling returns the full name of a setting of the same struct.
-func (s *Setting) sibling(name string) string {
-	return strings.TrimSuffix(s.Name, s.tag.Get("setting")) + name
-}
-
-// textOf returns the value of a text setting.
-func textOf(c *Config, name string) string {
-	all := Settings()
-	return *all[place(name)].field(c).(*string)
 }
 
 // bounds checks a value against the tags min, above and max.
@@ -85,43 +80,49 @@ func number(field any) float64 {
 // checks has the rules that tags cannot express. Each function returns what a valid value
 // would be, "" if the value is valid.
 var checks = map[string]func(*Config) string{
-	"data": func(c *Config) string {
-		if c.Data == "" {
-			return "must be a folder"
-		}
-		return ""
+	"data":  func(c *Config) string { return unless(c.Data != "", "must be a folder") },
+	"http":  func(c *Config) string { return address(c.HTTP) },
+	"admin": adminAddress,
+	"operator-key": func(c *Config) string {
+		return unless(c.OperatorKey == "" || ValidOperatorKey(c.OperatorKey), RightOperatorKey)
 	},
-	"http":            func(c *Config) string { return address(c.HTTP) },
-	"admin":           adminAddress,
-	"operator-key":    operatorKey,
 	"master-key":      masterKey,
 	"master-key-file": masterKeyFile,
 	"nats":            func(c *Config) string { return natsURL(c.NATS.URL) },
-	"nats-prefix":     func(c *Config) string { return natsPrefix(c.NATS.Prefix) },
-	"nats-replicas": func(c *Config) string {
-		if c.NATS.Replicas > 0 && c.NATS.Replicas%2 == 0 {
-			return "must be odd: an even number survives no more failures than one replica less"
-		}
-		return ""
+	"nats-prefix": func(c *Config) string { // in capitals it is a part of the names of streams
+		return unless(natsPrefixes.MatchString(c.NATS.Prefix), "must be 1 to 32 lower-case letters, digits, - and _, and begin with a letter")
 	},
-	"nats-domain":           func(c *Config) string { return natsDomain(c.NATS.Domain) },
+	"nats-replicas": func(c *Config) string {
+		return unless(c.NATS.Replicas == 0 || c.NATS.Replicas%2 == 1, "must be odd: an even number survives no more failures than one replica less")
+	},
+	"nats-domain": func(c *Config) string {
+		return unless(!strings.ContainsAny(c.NATS.Domain, " .*>\t"), "must be the name of a JetStream domain, without dots, spaces and wildcards")
+	},
 	"console-frame-origins": func(c *Config) string { return origins(c.Limits.FrameOrigins) },
 	"cors-origins":          func(c *Config) string { return origins(c.Limits.CORSOrigins) },
 	"read-timeout": func(c *Config) string {
-		if c.Limits.ReadTimeout < c.Limits.HeaderTimeout {
-			return "must be at least header-timeout: the headers are part of the request"
-		}
-		return ""
+		return unless(c.Limits.ReadTimeout >= c.Limits.HeaderTimeout, "must be at least header-timeout: the headers are part of the request")
 	},
 	"write-timeout": func(c *Config) string {
-		if c.Limits.WriteTimeout <= c.Limits.RequestTimeout {
-			return "must be longer than request-timeout: an operation that times out still gets a response"
-		}
-		return ""
+		return unless(c.Limits.WriteTimeout > c.Limits.RequestTimeout, "must be longer than request-timeout: an operation that times out still gets a response")
 	},
-	"smtp-from":      smtpFrom,
-	"mqtt":           mqttAddress,
-	"triggers-age":   triggersAge,
+	"smtp-from": smtpFrom,
+	"mqtt":      mqttAddress,
+	"triggers-age": func(c *Config) string {
+		least := cmp.Or(c.ReceiptsAge, 7*24*time.Hour)
+		return unless(c.TriggersAge == 0 || c.TriggersAge >= least, "must be at least receipts-age, by default 168h: outcomes are stored by trigger")
+	},
 	"trace-endpoint": func(c *Config) string { return collector(c.Traces.Endpoint) },
 	"trace-headers":  func(c *Config) string { return headerList(c.Traces.Headers) },
+}
+
+// natsPrefixes matches the valid prefixes of names in NATS.
+var natsPrefixes = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+
+// unless returns "" if a value is valid, otherwise what a valid value would be.
+func unless(valid bool, right string) string {
+	if valid {
+		return ""
+	}
+	return right
 }

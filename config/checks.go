@@ -1,16 +1,14 @@
 package config
 
 import (
-	"cmp"
 	"encoding/base64"
 	"net"
 	"net/mail"
 	"net/url"
 	"os"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -21,20 +19,16 @@ func address(s string) string {
 	if err != nil || strings.ContainsAny(host, " /") {
 		return right
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return right
-	}
-	return ""
+	_, err = strconv.ParseUint(port, 10, 16)
+	return unless(err == nil, right)
 }
 
 func adminAddress(c *Config) string {
 	if right := address(c.Admin); right != "" {
 		return right
 	}
-	if _, port, _ := net.SplitHostPort(c.Admin); c.Role != Worker && c.Admin == c.HTTP && port != "0" {
-		return "must differ from the address of http"
-	}
-	return ""
+	_, port, _ := net.SplitHostPort(c.Admin)
+	return unless(c.Role == Worker || c.Admin != c.HTTP || port == "0", "must differ from the address of http")
 }
 
 func mqttAddress(c *Config) string {
@@ -47,29 +41,20 @@ func mqttAddress(c *Config) string {
 	return address(c.MQTT)
 }
 
-func operatorKey(c *Config) string {
-	if c.OperatorKey == "" {
-		return "" // the data folder has a key
-	}
-	return CheckOperatorKey(c.OperatorKey)
-}
+// RightOperatorKey describes a valid operator key.
+const RightOperatorKey = "must have at least 16 characters, all of them printable ASCII without spaces"
 
-// CheckOperatorKey returns what a valid operator key would be, "" if the key is valid.
-func CheckOperatorKey(key string) string {
-	if len(key) < 16 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "must have at least 16 characters, all of them printable ASCII without spaces"
-	}
-	return ""
+// ValidOperatorKey reports whether a text may be an operator key.
+func ValidOperatorKey(key string) bool {
+	return len(key) >= 16 && !strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func smtpFrom(c *Config) string {
 	if c.SMTP.From == "" && c.SMTP.URL.URL == nil {
 		return ""
 	}
-	if from, err := mail.ParseAddress(c.SMTP.From); err != nil || from.Address != c.SMTP.From {
-		return "must be an email address such as gridhook@example.com"
-	}
-	return ""
+	from, err := mail.ParseAddress(c.SMTP.From)
+	return unless(err == nil && from.Address == c.SMTP.From, "must be an email address such as gridhook@example.com")
 }
 
 func natsURL(s string) string {
@@ -81,26 +66,9 @@ func natsURL(s string) string {
 		if err != nil || u.Hostname() == "" {
 			return "must be a URL such as nats://10.0.0.5:4222, or several, comma-separated"
 		}
-		switch u.Scheme {
-		case "nats", "tls", "ws", "wss":
-		default:
+		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
 			return "must begin with nats://, tls://, ws:// or wss://"
 		}
-	}
-	return ""
-}
-
-// natsPrefix checks a prefix. In capitals it is a part of the names of streams.
-func natsPrefix(s string) string {
-	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`).MatchString(s) {
-		return "must be 1 to 32 lower-case letters, digits, - and _, and begin with a letter"
-	}
-	return ""
-}
-
-func natsDomain(s string) string {
-	if strings.ContainsAny(s, " .*>\t") {
-		return "must be the name of a JetStream domain, without dots, spaces and wildcards"
 	}
 	return ""
 }
@@ -119,13 +87,6 @@ func readable(path string) string {
 		return "must be a readable file: " + cause(err)
 	}
 	_ = f.Close()
-	return ""
-}
-
-func triggersAge(c *Config) string {
-	if c.TriggersAge > 0 && c.TriggersAge < cmp.Or(c.ReceiptsAge, 7*24*time.Hour) {
-		return "must be at least receipts-age, by default 168h: outcomes are stored by trigger"
-	}
 	return ""
 }
 
@@ -172,18 +133,13 @@ func masterKeyFile(c *Config) string {
 	if err != nil {
 		return "must be a readable file: " + cause(err)
 	}
-	if len(strings.TrimSpace(string(text))) == 0 || masterKeys(string(text)) != "" {
-		return "must be a file with one key per line: each " + rightMasterKey
-	}
-	return ""
+	given := len(strings.TrimSpace(string(text))) > 0
+	return unless(given && masterKeys(string(text)) == "", "must be a file with one key per line: each "+rightMasterKey)
 }
 
 func collector(s string) string {
 	u, err := url.Parse(s)
-	if s != "" && (err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return "must be an http or https URL, such as http://127.0.0.1:4318"
-	}
-	return ""
+	return unless(s == "" || err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https"), "must be an http or https URL, such as http://127.0.0.1:4318")
 }
 
 func headerList(s string) string {

@@ -53,16 +53,9 @@ type ProxyURL struct{ *url.URL }
 
 // UnmarshalText parses an http or https URL that has a host only.
 func (p *ProxyURL) UnmarshalText(text []byte) error {
-	*p = ProxyURL{}
-	if len(text) == 0 {
-		return nil
-	}
-	u, err := url.Parse(string(text))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
-		return errors.New("must be a URL such as http://proxy:3128")
-	}
-	p.URL = u
-	return nil
+	return setURL(&p.URL, text, "must be a URL such as http://proxy:3128", func(u *url.URL) bool {
+		return (u.Scheme == "http" || u.Scheme == "https") && u.RawQuery == ""
+	})
 }
 
 // SMTPURL is the URL of an SMTP server. The embedded URL is nil if there is none.
@@ -70,16 +63,23 @@ type SMTPURL struct{ *url.URL }
 
 // UnmarshalText parses an smtp or smtps URL. An error does not contain the password.
 func (s *SMTPURL) UnmarshalText(text []byte) error {
-	*s = SMTPURL{}
+	const right = "must be a URL such as smtp://user:password@mail.example.com:587, smtps://mail.example.com or smtp://relay:25?tls=none"
+	return setURL(&s.URL, text, right, func(u *url.URL) bool {
+		return u.Scheme == "smtps" && u.RawQuery == "" || u.Scheme == "smtp" && (u.RawQuery == "" || u.RawQuery == "tls=none")
+	})
+}
+
+// setURL stores a URL without a path that ok accepts, or nil for an empty text. right is the
+// error of other texts.
+func setURL(to **url.URL, text []byte, right string, ok func(*url.URL) bool) error {
+	*to = nil
 	if len(text) == 0 {
 		return nil
 	}
 	u, err := url.Parse(string(text))
-	ok := err == nil && u.Hostname() != "" && strings.Trim(u.Path, "/")+u.Fragment == "" &&
-		(u.Scheme == "smtps" && u.RawQuery == "" || u.Scheme == "smtp" && (u.RawQuery == "" || u.RawQuery == "tls=none"))
-	if !ok {
-		return errors.New("must be a URL such as smtp://user:password@mail.example.com:587, smtps://mail.example.com or smtp://relay:25?tls=none")
+	if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/")+u.Fragment != "" || !ok(u) {
+		return errors.New(right)
 	}
-	s.URL = u
+	*to = u
 	return nil
 }

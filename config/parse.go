@@ -18,29 +18,13 @@ func parse(field any, text string) error {
 	case *string:
 		*to = text
 	case *bool:
-		b, err := strconv.ParseBool(text)
-		if err != nil {
-			return errors.New("must be true or false")
-		}
-		*to = b
+		return set(to, strconv.ParseBool, text, "must be true or false")
 	case *int:
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return errors.New("must be a whole number")
-		}
-		*to = n
+		return set(to, strconv.Atoi, text, "must be a whole number")
 	case *float64:
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return errors.New("must be a number")
-		}
-		*to = f
+		return set(to, finite, text, "must be a number")
 	case *time.Duration:
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return errors.New("must be a duration such as 30s, 15m or 168h")
-		}
-		*to = d
+		return set(to, time.ParseDuration, text, "must be a duration such as 30s, 15m or 168h")
 	case *slog.Level:
 		if to.UnmarshalText([]byte(text)) != nil {
 			return errors.New("must be debug, info, warn or error")
@@ -51,6 +35,25 @@ func parse(field any, text string) error {
 		return fmt.Errorf("has the type %T, which cannot be set", field)
 	}
 	return nil
+}
+
+// set stores the value of a text. If the text has none, the error says what would be right.
+func set[T any](to *T, parse func(string) (T, error), text, right string) error {
+	v, err := parse(text)
+	if err != nil {
+		return errors.New(right)
+	}
+	*to = v
+	return nil
+}
+
+// finite parses a number that is neither NaN nor infinite.
+func finite(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		err = strconv.ErrRange
+	}
+	return f, err
 }
 
 // kind returns the type of a field in one word, for the help and the reference.

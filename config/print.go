@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +14,7 @@ func (l *Loaded) WriteYAML(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The settings of gridhook %s.\n", l.Config.Role)
 	for _, v := range l.values {
-		line, err := yaml.Marshal(map[string]any{v.setting.Name: v.typed()})
+		line, err := yaml.Marshal(map[string]any{v.setting.Name: v.node()})
 		if err != nil {
 			return fmt.Errorf("print %s: %w", v.setting.Name, err)
 		}
@@ -38,20 +37,13 @@ func (l *Loaded) Source(setting string) string {
 
 const defaultSource = "default"
 
-// typed returns the value in its YAML type: numbers and booleans are not quoted.
-func (v *value) typed() any {
-	var c Config
-	switch field := v.setting.field(&c).(type) {
-	case *bool, *int, *float64:
-		if parse(field, v.text) == nil {
-			return field
-		}
-	case *Size:
-		if parse(field, v.text) == nil && v.text == strconv.FormatInt(int64(*field), 10) {
-			return int64(*field)
-		}
+// node returns the value as YAML. Only a text is quoted where it looks like another type.
+func (v *value) node() *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: v.setting.shown(v.text)}
+	if v.setting.Kind() == "text" {
+		n.Tag = "!!str"
 	}
-	return v.setting.shown(v.text)
+	return n
 }
 
 func (v *value) origin() string {

@@ -62,8 +62,8 @@ func (a *App) loadOperatorKey(context.Context) error {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is ours
 	if err == nil {
 		a.operator = strings.TrimSpace(string(b))
-		if wrong := config.CheckOperatorKey(a.operator); wrong != "" {
-			return fmt.Errorf("the key in %s %s: delete the file, and the next start creates a new key", path, wrong)
+		if !config.ValidOperatorKey(a.operator) {
+			return fmt.Errorf("the key in %s %s: delete the file, and the next start creates a new key", path, config.RightOperatorKey)
 		}
 		return nil
 	}

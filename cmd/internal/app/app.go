@@ -32,6 +32,7 @@ import (
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/events/ledger"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/events/sources"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/replica"
@@ -100,6 +101,8 @@ type App struct {
 	failed  context.Context // ends when a part fails
 	stops   []stop
 	// delivering is the number of stops that come before the stops of the worker and the API.
+	// The admin listener stops there: it shows the health and the metrics until the worker has
+	// drained.
 	delivering int
 	operator   string
 }
@@ -132,23 +135,28 @@ func Start(ctx context.Context, o Options) (*App, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	parts := []func(context.Context) error{a.connect, a.checkSchema, a.followState, a.openVault}
+	parts := []func(context.Context) error{a.connect, a.followState, a.openVault}
 	if o.servesAPI() {
 		parts = append(parts, a.followLedger)
 	}
 	if o.servesAPI() || o.Profiles {
 		parts = append(parts, a.loadOperatorKey)
 	}
-	parts = append(parts, a.registerMetrics, a.startGuard, a.startSources, a.markDelivering)
+	if err := a.startParts(ctx, append(parts, a.registerMetrics, a.startGuard, a.startSources)...); err != nil {
+		return nil, err
+	}
+	a.delivering, parts = len(a.stops), nil
 	if o.delivers() {
 		parts = append(parts, a.receiveHistories, a.startWorker, a.reportBreakers, a.startMQTT)
 	}
 	if o.servesAPI() {
 		parts = append(parts, a.receiveBreakers, a.reportHistories, a.prepareAPI, a.startTasks, a.countStale, a.listenPublic)
 	}
-	parts = append(parts, a.listenAdmin, a.stopEstimates)
-	if err := a.startParts(ctx, parts...); err != nil {
+	if err := a.startParts(ctx, append(parts, a.listenAdmin)...); err != nil {
 		return nil, err
+	}
+	if a.estimates != nil { // they stop before the listeners, which wait for their requests
+		a.onStop("the estimates", func() error { a.estimates.Stop(); return nil })
 	}
 	a.health.phase.Store("running")
 	return a, nil
@@ -166,6 +174,14 @@ func (a *App) startParts(ctx context.Context, parts ...func(context.Context) err
 
 // onStop registers the stop function of a part that has started.
 func (a *App) onStop(name string, run func() error) { a.stops = append(a.stops, stop{name, run}) }
+
+// started registers the stop function of a part, unless its start has failed with err.
+func (a *App) started(name string, stop func() error, err error) error {
+	if err == nil {
+		a.onStop(name, stop)
+	}
+	return err
+}
 
 // run runs a part until its context ends. If the part ends earlier, with or without an
 // error, the whole process fails.
@@ -196,13 +212,6 @@ func (a *App) Wait(ctx context.Context) error {
 	case <-a.failed.Done():
 		return context.Cause(a.failed)
 	}
-}
-
-// markDelivering marks where the admin listener stops: it shows the health and the metrics
-// until the worker has drained.
-func (a *App) markDelivering(context.Context) error {
-	a.delivering = len(a.stops)
-	return nil
 }
 
 // Stop stops the parts in reverse order. First it reports not ready and refuses new
@@ -263,12 +272,7 @@ func (a *App) connect(ctx context.Context) error {
 	a.conn = conn
 	conn.SetGate(jetstream.Gate{Refusal: a.guard.refusal, Stuck: func() bool { return a.guard.stuck.Load() != nil }})
 	a.onStop("the connection to NATS", conn.Close)
-	return nil
-}
-
-// checkSchema returns an error if a newer Gridhook has written the log of record.
-func (a *App) checkSchema(ctx context.Context) error {
-	return a.retryUnavailable(ctx, a.conn.TakeSchema)
+	return a.retryUnavailable(ctx, a.conn.TakeSchema) // refuses a log of record of a newer Gridhook
 }
 
 // followState opens the replica and returns when the replica has caught up.
@@ -317,6 +321,11 @@ func (a *App) limits() []storage.Limit {
 		limits = append(limits, storage.Limit{Kind: t.Kind(), Max: a.OpenADR.MaxObjects, Setting: "openadr-max-objects"})
 	}
 	return limits
+}
+
+// repeat runs a part that repeats a task. what describes the task in the log.
+func (a *App) repeat(name, what string, every time.Duration, task func(context.Context) error) {
+	a.run(name, func(ctx context.Context) error { return periodic.Run(ctx, every, a.Log, what, task) })
 }
 
 // waitFor waits for an event from a running part. It stops waiting when the part fails.
@@ -429,15 +438,6 @@ func (a *App) prepareAPI(context.Context) error {
 		sent = a.worker.Attempts
 	}
 	a.estimates = api.NewEstimates(a.Limits.Estimates, sent)
-	return nil
-}
-
-// stopEstimates stops estimates before the listeners, because the listeners wait for
-// their requests.
-func (a *App) stopEstimates(context.Context) error {
-	if a.estimates != nil {
-		a.onStop("the estimates", func() error { a.estimates.Stop(); return nil })
-	}
 	return nil
 }
 

@@ -31,18 +31,15 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		refuseRecipients(w, r, "the body must be a JSON object that names them")
+		rest.Refuse(w, r, rest.Invalid("recipients", "the body must be a JSON object that names them"))
 		return
 	}
 	if err := backup.CheckRecipients(in.Recipients); err != nil {
-		refuseRecipients(w, r, err.Error())
+		rest.Refuse(w, r, rest.Invalid("recipients", err.Error()))
 		return
 	}
 	if !a.backingUp.TryLock() {
-		rest.Refuse(w, r, &rest.Problem{
-			Status: http.StatusConflict, Code: rest.CodeConflict,
-			Message: "Another backup is in progress.", Recovery: "Retry when it is complete.",
-		})
+		rest.Refuse(w, r, rest.NewProblem(rest.CodeConflict, "Another backup is in progress.", "Retry when it is complete."))
 		return
 	}
 	defer a.backingUp.Unlock()
@@ -77,8 +74,4 @@ func (a *App) auditBackup(r *http.Request, c *rest.Caller) {
 	if err := a.conn.PutAudit(r.Context(), e); err != nil {
 		a.Log.Error("audit entry not stored", "entry", e, "error", err)
 	}
-}
-
-func refuseRecipients(w http.ResponseWriter, r *http.Request, why string) {
-	rest.Refuse(w, r, &storage.InvalidError{Fields: []storage.FieldError{{Field: "recipients", Message: why}}})
 }

@@ -80,7 +80,8 @@ func (a *App) prepareStore(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	if err := s.deleteLeftovers(); err != nil {
+	// A replaced store may have bytes of deleted organizations.
+	if err := errors.Join(os.RemoveAll(s.replaced), os.RemoveAll(s.fresh)); err != nil {
 		a.Log.Error("leftover store of an interrupted restore or compaction not deleted", "error", err)
 	}
 	return a.compactStore(ctx, time.Now())

@@ -24,8 +24,7 @@ func (a *App) listenPublic(ctx context.Context) (err error) {
 	handler := console.WithConsole(api.Public(a.apiDeps("public"), requestOptions(&a.Config)), string(api.AudiencePartner), wire.Enums(), config.List(a.Limits.FrameOrigins)...)
 	var end func() error
 	a.httpAddr, end, err = a.serve(ctx, "the API", a.HTTP, a.TLS, handler)
-	a.onStop("the API", end)
-	return err
+	return a.started("the API", end, err)
 }
 
 // listenAdmin serves the metrics and the health checks. If the role serves requests, it
@@ -33,8 +32,9 @@ func (a *App) listenPublic(ctx context.Context) (err error) {
 func (a *App) listenAdmin(ctx context.Context) (err error) {
 	const name = "the admin listener"
 	var end func() error
-	a.adminAddr, end, err = a.serve(ctx, name, a.Admin, a.AdminTLS, a.adminHandler())
-	a.stops = slices.Insert(a.stops, a.delivering, stop{name, end})
+	if a.adminAddr, end, err = a.serve(ctx, name, a.Admin, a.AdminTLS, a.adminHandler()); err == nil {
+		a.stops = slices.Insert(a.stops, a.delivering, stop{name, end})
+	}
 	return err
 }
 
@@ -54,7 +54,9 @@ func (a *App) adminHandler() http.Handler {
 			pages[path] = operators.Only(func(w http.ResponseWriter, r *http.Request, _ rest.Caller) { page.ServeHTTP(w, r) })
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(noOperations)), operators.Only(a.serveBackup)
+	operations, backups := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest.Refuse(w, r, errNoOperations)
+	})), operators.Only(a.serveBackup)
 	if a.servesAPI() {
 		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), string(api.AudienceOperator), wire.Enums())
 	}
@@ -76,13 +78,7 @@ func (a *App) adminHandler() http.Handler {
 	})
 }
 
-// noOperations responds 404 in a process without operations.
-func noOperations(w http.ResponseWriter, r *http.Request) {
-	rest.Refuse(w, r, &rest.Problem{
-		Status: http.StatusNotFound, Code: rest.CodeNotFound,
-		Message: "This process has no operations.", Recovery: "Send the request to gridhook serve or gridhook api.",
-	})
-}
+var errNoOperations = rest.NewProblem(rest.CodeNotFound, "This process has no operations.", "Send the request to gridhook serve or gridhook api.")
 
 // apiDeps returns the dependencies of the operations. A label separates the metrics of
 // the two listeners.

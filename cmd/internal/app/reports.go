@@ -7,23 +7,19 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // reportBreakers reports the worker's open circuit breakers to the APIs of the fleet.
 func (a *App) reportBreakers(context.Context) error {
 	worker := nuid.Next()
 	reported := false // whether the last report had open breakers
-	report := func(context.Context) error {
+	a.repeat("the breaker reports", "report open breakers", events.ReportEvery, func(context.Context) error {
 		open := a.worker.OpenBreakers()
 		if len(open) == 0 && !reported {
 			return nil
 		}
 		reported = len(open) > 0
 		return a.conn.PublishBreakers(events.BreakerReport{Worker: worker, Open: open})
-	}
-	a.run("the breaker reports", func(ctx context.Context) error {
-		return periodic.Run(ctx, events.ReportEvery, a.Log, "report open breakers", report)
 	})
 	return nil
 }
@@ -31,25 +27,18 @@ func (a *App) reportBreakers(context.Context) error {
 // receiveBreakers receives the workers' reports of open circuit breakers.
 func (a *App) receiveBreakers(context.Context) error {
 	stop, err := a.conn.SubscribeBreakers(func(r events.BreakerReport) { a.breakers.Add(r, time.Now()) })
-	if err != nil {
-		return err
-	}
-	a.onStop("the subscription to breaker reports", stop)
-	return nil
+	return a.started("the subscription to breaker reports", stop, err)
 }
 
 // reportHistories reports the organizations whose history has outgrown its quota to the
 // workers of the fleet.
 func (a *App) reportHistories(context.Context) error {
-	report := func(context.Context) error {
+	a.repeat("the reports of histories", "report histories", events.ReportEvery, func(context.Context) error {
 		multiples, err := a.ledger.Multiples()
 		if err != nil || len(multiples) == 0 {
 			return err
 		}
 		return a.conn.PublishHistories(events.HistoryReport{Multiples: multiples})
-	}
-	a.run("the reports of histories", func(ctx context.Context) error {
-		return periodic.Run(ctx, events.ReportEvery, a.Log, "report histories", report)
 	})
 	return nil
 }
@@ -57,9 +46,5 @@ func (a *App) reportHistories(context.Context) error {
 // receiveHistories receives the reports of histories for the worker.
 func (a *App) receiveHistories(context.Context) error {
 	stop, err := a.conn.SubscribeHistories(func(r events.HistoryReport) { a.histories.Add(r, time.Now()) })
-	if err != nil {
-		return err
-	}
-	a.onStop("the subscription to reports of histories", stop)
-	return nil
+	return a.started("the subscription to reports of histories", stop, err)
 }

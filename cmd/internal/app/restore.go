@@ -42,12 +42,6 @@ func storesIn(data string) stores {
 	return stores{data, own, own + ".restoring", own + ".replaced"}
 }
 
-// deleteLeftovers deletes what an interrupted restore or compaction left beside the
-// server's own store. A replaced store may have bytes of deleted organizations.
-func (s stores) deleteLeftovers() error {
-	return errors.Join(os.RemoveAll(s.replaced), os.RemoveAll(s.fresh))
-}
-
 // recover finishes an exchange that was interrupted between its moves. It returns an error
 // if a restore into the data folder was interrupted earlier. Without the check, an empty
 // store would look like total data loss.

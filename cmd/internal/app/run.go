@@ -23,7 +23,11 @@ import (
 // Run runs one process with its configuration until ctx ends or a part fails, and then
 // stops it. It writes the addresses to out and logs to standard error.
 func Run(ctx context.Context, cfg config.Config, version string, out io.Writer) error {
-	o := Options{Config: cfg, Version: version, Log: newLog(cfg, os.Stderr)}
+	level := &slog.HandlerOptions{Level: cfg.LogLevel}
+	o := Options{Config: cfg, Version: version, Log: slog.New(slog.NewJSONHandler(os.Stderr, level))}
+	if cfg.LogFormat == "text" {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, level))
+	}
 	for _, warning := range cfg.Warnings {
 		o.Log.Warn(warning)
 	}
@@ -116,12 +120,4 @@ func NATSOptions(c config.NATS) []nats.Option {
 		opts = append(opts, nats.ClientCert(c.Certificate, c.Key))
 	}
 	return opts
-}
-
-func newLog(cfg config.Config, w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(w, o))
-	}
-	return slog.New(slog.NewJSONHandler(w, o))
 }

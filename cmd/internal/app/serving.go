@@ -37,14 +37,13 @@ const shutdownTimeout = 10 * time.Second
 
 // serve serves a handler at an address until the caller calls end.
 func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, end func() error, err error) {
-	none := func() error { return nil }
 	s, err := a.newServer(handler, pair)
 	if err != nil {
-		return "", none, fmt.Errorf("%s: %w", name, err)
+		return "", nil, fmt.Errorf("%s: %w", name, err)
 	}
 	l, err := listener(ctx, address)
 	if err != nil {
-		return "", none, fmt.Errorf("%s: %w", name, err)
+		return "", nil, fmt.Errorf("%s: %w", name, err)
 	}
 	stopping, stop := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context { return stopping }

@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -21,9 +20,7 @@ func (a *App) countStale(context.Context) error {
 		Namespace: "gridhook", Name: "organizations_stale",
 		Help: "Organizations, not suspended and with an enabled endpoint, whose triggers' windows have all ended: their receivers have no signal in force. Counted once a minute.",
 	})
-	a.run("the count of stale organizations", func(ctx context.Context) error {
-		return periodic.Run(ctx, staleEvery, a.Log, "count stale organizations", func(context.Context) error { return a.setStale(time.Now()) })
-	})
+	a.repeat("the count of stale organizations", "count stale organizations", staleEvery, func(context.Context) error { return a.setStale(time.Now()) })
 	return nil
 }
 

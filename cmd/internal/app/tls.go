@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -36,26 +35,20 @@ type certificate struct {
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	// read identifies the loaded versions of the files.
-	read [2]fileStamp
+	read   string // stamp of the loaded files
 }
 
-// fileStamp identifies a version of a file.
-type fileStamp struct {
-	changed time.Time
-	size    int64
-}
-
-func (c *certificate) stamp() (stamps [2]fileStamp) {
-	for i, path := range []string{c.pair.Certificate, c.pair.Key} {
+// stamp identifies the present versions of the files.
+func (c *certificate) stamp() (stamp string) {
+	for _, path := range []string{c.pair.Certificate, c.pair.Key} {
 		if info, err := os.Stat(path); err == nil {
-			stamps[i] = fileStamp{info.ModTime(), info.Size()}
+			stamp += fmt.Sprintln(info.ModTime(), info.Size())
 		}
 	}
-	return stamps
+	return stamp
 }
 
-func (c *certificate) load(stamp [2]fileStamp) error {
+func (c *certificate) load(stamp string) error {
 	loaded, err := LoadCertificate(c.pair)
 	c.read = stamp
 	if err != nil {

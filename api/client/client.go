@@ -59,10 +59,14 @@ func (c *Client) For(organization string) *Client {
 	return &other
 }
 
-// call sends in as JSON and decodes the response. It returns an *Error if the server
-// refused the request, otherwise the error of net/http. A repeated request with the same
-// idempotency key gets the first response. An empty key is none.
-func call[Out any](ctx context.Context, c *Client, path string, in any, idempotencyKey ...string) (out Out, err error) {
+// Call calls an operation by its path, such as /v1/webhook/endpoints/list. It sends in as
+// JSON and decodes the response. It returns an *Error if the server refused the request,
+// otherwise the error of net/http. A repeated request with the same idempotency key gets the
+// first response. An empty key is none.
+//
+// Call is for programs that treat many operations alike. The methods of Client have typed
+// requests and more documentation.
+func Call[Out any](ctx context.Context, c *Client, path string, in any, idempotencyKey ...string) (out Out, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return out, fmt.Errorf("encode the request: %w", err)
@@ -117,11 +121,4 @@ func send[Out any](ctx context.Context, c *Client, path, contentType string, bod
 		return out, fmt.Errorf("read the response of %s: %w", path, err)
 	}
 	return out, nil
-}
-
-// Call calls an operation by its path, such as /v1/webhook/endpoints/list. in must encode
-// to the operation's JSON request. Call is for programs that treat many operations alike.
-// The methods of Client have typed requests and more documentation.
-func Call[Out any](ctx context.Context, c *Client, path string, in any) (Out, error) {
-	return call[Out](ctx, c, path, in)
 }

@@ -13,12 +13,12 @@ type DeliveriesRequest = wire.ListDeliveriesInput
 // Deliveries lists the outcomes of deliveries, one item per home, endpoint and trigger.
 // The newest triggers come first. A page before the last may be short or empty.
 func (c *Client) Deliveries(ctx context.Context, d DeliveriesRequest) (items []events.Delivery, next string, err error) {
-	return list[events.Delivery](ctx, c, "/v1/webhook/deliveries/list", d)
+	return List[events.Delivery](ctx, c, "/v1/webhook/deliveries/list", d)
 }
 
 // GetDelivery reads a delivery with all its attempts. id is the delivery's webhook-id.
 func (c *Client) GetDelivery(ctx context.Context, id string) (events.DeliveryLog, error) {
-	return call[events.DeliveryLog](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/get", nothing)
+	return Call[events.DeliveryLog](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/get", nothing)
 }
 
 // AcceptedRetry confirms that a retry is stored durably.
@@ -26,7 +26,7 @@ type AcceptedRetry = wire.AcceptedRetry
 
 // RetryDelivery retries an exhausted or expired delivery as the same message.
 func (c *Client) RetryDelivery(ctx context.Context, id string) (AcceptedRetry, error) {
-	return call[AcceptedRetry](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/retry", nothing)
+	return Call[AcceptedRetry](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/retry", nothing)
 }
 
 // DeliveryRequest is the HTTP request of a delivery, without secrets.
@@ -34,7 +34,7 @@ type DeliveryRequest = wire.DeliveryRequest
 
 // GetDeliveryRequest makes the HTTP request of a delivery again.
 func (c *Client) GetDeliveryRequest(ctx context.Context, id string) (DeliveryRequest, error) {
-	return call[DeliveryRequest](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/request", nothing)
+	return Call[DeliveryRequest](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/request", nothing)
 }
 
 // ReplayRequest selects the deliveries of an endpoint to retry.
@@ -45,15 +45,15 @@ type Replay = wire.Replay
 
 // ReplayEndpoint retries the deliveries that an endpoint did not receive.
 func (c *Client) ReplayEndpoint(ctx context.Context, id string, r ReplayRequest) (Replay, error) {
-	return call[Replay](ctx, c, endpointPath(id, "replay"), r, r.IdempotencyKey)
+	return Call[Replay](ctx, c, endpointPath(id, "replay"), r, r.IdempotencyKey)
 }
 
 // GetReplay returns the progress of a replay.
 func (c *Client) GetReplay(ctx context.Context, id string) (Replay, error) {
-	return call[Replay](ctx, c, "/v1/webhook/replays/"+segment(id)+"/get", nothing)
+	return Call[Replay](ctx, c, "/v1/webhook/replays/"+segment(id)+"/get", nothing)
 }
 
 // Replays lists the replays of the last week.
 func (c *Client) Replays(ctx context.Context, p Page) (items []Replay, next string, err error) {
-	return list[Replay](ctx, c, "/v1/webhook/replays/list", p)
+	return List[Replay](ctx, c, "/v1/webhook/replays/list", p)
 }

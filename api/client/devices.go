@@ -10,21 +10,21 @@ import (
 // Devices lists the heating and cooling devices of a home, or all devices if homeID is
 // empty.
 func (c *Client) Devices(ctx context.Context, homeID string, p Page) (items []storage.HVACDevice, next string, err error) {
-	return list[storage.HVACDevice](ctx, c, "/v1/devices/hvac/list", wire.DevicesInput{PageInput: p, HomeID: homeID})
+	return List[storage.HVACDevice](ctx, c, "/v1/devices/hvac/list", wire.DevicesInput{PageInput: p, HomeID: homeID})
 }
 
 // GetHVAC reads one heating and cooling device.
 func (c *Client) GetHVAC(ctx context.Context, id string) (storage.HVACDevice, error) {
-	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)
+	return Call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)
 }
 
 // SetHVACLinked sets whether a device is linked to the user. Optimization skips an
 // unlinked device.
 func (c *Client) SetHVACLinked(ctx context.Context, id string, linked bool) (storage.HVACDevice, error) {
-	return call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", wire.LinkedInput{Linked: linked})
+	return Call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", wire.LinkedInput{Linked: linked})
 }
 
 // HVACPreferences reads the schedule of a device.
 func (c *Client) HVACPreferences(ctx context.Context, id string) (storage.UserPreferences, error) {
-	return call[storage.UserPreferences](ctx, c, "/v1/devices/hvac/"+segment(id)+"/user_preferences/get", nothing)
+	return Call[storage.UserPreferences](ctx, c, "/v1/devices/hvac/"+segment(id)+"/user_preferences/get", nothing)
 }

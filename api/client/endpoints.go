@@ -77,38 +77,38 @@ type NewEndpoint struct {
 
 // CreateEndpoint registers an endpoint. Only this response contains the secret.
 func (c *Client) CreateEndpoint(ctx context.Context, e NewEndpoint) (Endpoint, error) {
-	return call[Endpoint](ctx, c, "/v1/webhook/endpoints/create", e)
+	return Call[Endpoint](ctx, c, "/v1/webhook/endpoints/create", e)
 }
 
 // Endpoints lists the organization's endpoints.
 func (c *Client) Endpoints(ctx context.Context, p Page) (items []Endpoint, next string, err error) {
-	return list[Endpoint](ctx, c, "/v1/webhook/endpoints/list", p)
+	return List[Endpoint](ctx, c, "/v1/webhook/endpoints/list", p)
 }
 
 // GetEndpoint reads one endpoint.
 func (c *Client) GetEndpoint(ctx context.Context, id string) (Endpoint, error) {
-	return call[Endpoint](ctx, c, endpointPath(id, "get"), nothing)
+	return Call[Endpoint](ctx, c, endpointPath(id, "get"), nothing)
 }
 
 // UpdateEndpoint changes the fields that are not nil.
 func (c *Client) UpdateEndpoint(ctx context.Context, id string, f EndpointFields) (Endpoint, error) {
-	return call[Endpoint](ctx, c, endpointPath(id, "update"), f)
+	return Call[Endpoint](ctx, c, endpointPath(id, "update"), f)
 }
 
 // DeleteEndpoint removes an endpoint. Its waiting deliveries are dropped.
 func (c *Client) DeleteEndpoint(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, c, endpointPath(id, "delete"), nothing)
+	_, err := Call[struct{}](ctx, c, endpointPath(id, "delete"), nothing)
 	return err
 }
 
 // RotateSecret generates a new secret. The old secret also signs for one more day.
 func (c *Client) RotateSecret(ctx context.Context, id string) (Endpoint, error) {
-	return call[Endpoint](ctx, c, endpointPath(id, "rotate_secret"), nothing)
+	return Call[Endpoint](ctx, c, endpointPath(id, "rotate_secret"), nothing)
 }
 
 // TestEndpoint sends a single webhook.test to the endpoint and returns the outcome.
 func (c *Client) TestEndpoint(ctx context.Context, id string) (events.Delivery, error) {
-	return call[events.Delivery](ctx, c, endpointPath(id, "test"), nothing)
+	return Call[events.Delivery](ctx, c, endpointPath(id, "test"), nothing)
 }
 
 func endpointPath(id, operation string) string {

@@ -37,17 +37,17 @@ type NewHome struct {
 
 // CreateHome creates a home. Operator only.
 func (c *Client) CreateHome(ctx context.Context, h NewHome) (Home, error) {
-	return call[Home](ctx, c, "/v1/admin/homes/create", h)
+	return Call[Home](ctx, c, "/v1/admin/homes/create", h)
 }
 
 // Homes lists an organization's homes. Operator only.
 func (c *Client) Homes(ctx context.Context, organization string, p Page) (items []Home, next string, err error) {
-	return list[Home](ctx, c, "/v1/admin/homes/list", ofOrganization{organization, p})
+	return List[Home](ctx, c, "/v1/admin/homes/list", ofOrganization{organization, p})
 }
 
 // HomesOn lists an organization's homes on a rate plan. Operator only.
 func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p Page) (items []Home, next string, err error) {
-	return list[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
+	return List[Home](ctx, c, "/v1/admin/homes/list", wire.ListHomesInput{
 		OrganizationPageInput: wire.OrganizationPageInput{OrganizationIDInput: wire.OrganizationIDInput{OrganizationID: organization}, PageInput: p},
 		HomesFilter:           wire.HomesFilter{RatePlanID: ratePlanID},
 	})
@@ -55,27 +55,27 @@ func (c *Client) HomesOn(ctx context.Context, organization, ratePlanID string, p
 
 // OwnHomes lists the homes of the client's organization that a filter selects.
 func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) (items []Home, next string, err error) {
-	return list[Home](ctx, c, "/v1/homes/list", wire.HomesInput{PageInput: p, HomesFilter: filter})
+	return List[Home](ctx, c, "/v1/homes/list", wire.HomesInput{PageInput: p, HomesFilter: filter})
 }
 
 // OwnHome reads one home of the client's organization.
 func (c *Client) OwnHome(ctx context.Context, id string) (HomeDetails, error) {
-	return call[HomeDetails](ctx, c, "/v1/homes/"+segment(id)+"/get", nothing)
+	return Call[HomeDetails](ctx, c, "/v1/homes/"+segment(id)+"/get", nothing)
 }
 
 // GetHome reads one home. Operator only.
 func (c *Client) GetHome(ctx context.Context, organization, id string) (HomeDetails, error) {
-	return call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
 // UpdateHome changes the fields of a home that have a value. Operator only.
 func (c *Client) UpdateHome(ctx context.Context, id string, h NewHome) (Home, error) {
-	return call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/update", h)
+	return Call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/update", h)
 }
 
 // DeleteHome removes a home. Operator only.
 func (c *Client) DeleteHome(ctx context.Context, organization, id string) error {
-	_, err := call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
 	return err
 }
 
@@ -84,7 +84,7 @@ type BillRequest = wire.BillInput
 
 // Bill calculates a home's bill for a metered period or a typical year.
 func (c *Client) Bill(ctx context.Context, homeID string, b BillRequest) (bill.Bill, error) {
-	return call[bill.Bill](ctx, c, "/v1/homes/"+segment(homeID)+"/bill", b)
+	return Call[bill.Bill](ctx, c, "/v1/homes/"+segment(homeID)+"/bill", b)
 }
 
 // SavingsRequest selects the period and the settings of a savings estimate.
@@ -96,7 +96,7 @@ type SavingsStart = savings.Start
 
 // EstimateSavings estimates the savings from optimizing a home's heating and cooling.
 func (c *Client) EstimateSavings(ctx context.Context, homeID string, s SavingsRequest) (savings.Result, error) {
-	return call[savings.Result](ctx, c, "/v1/homes/"+segment(homeID)+"/hvac/estimate_savings", s)
+	return Call[savings.Result](ctx, c, "/v1/homes/"+segment(homeID)+"/hvac/estimate_savings", s)
 }
 
 // Solar describes the solar system of a home.
@@ -105,7 +105,7 @@ type Solar = wire.SolarInput
 // CreateSolar registers the solar system of a home and returns the home. It replaces an
 // earlier registration.
 func (c *Client) CreateSolar(ctx context.Context, s Solar) (storage.Home, error) {
-	return call[storage.Home](ctx, c, "/v1/homes/solar/create", s, s.IdempotencyKey)
+	return Call[storage.Home](ctx, c, "/v1/homes/solar/create", s, s.IdempotencyKey)
 }
 
 // Signal is a home's price signal. Rates are in $/kWh.
@@ -130,15 +130,15 @@ type Window = wire.Window
 
 // ExplainedSignal returns a home's price signal with the components of each price.
 func (c *Client) ExplainedSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
-	return call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Explain: true})
+	return Call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Explain: true})
 }
 
 // OpenADRSignal returns a home's price signal as a list with one OpenADR 3 event.
 func (c *Client) OpenADRSignal(ctx context.Context, homeID string, w Window) (json.RawMessage, error) {
-	return call[json.RawMessage](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Format: storage.FormatOpenADR3})
+	return Call[json.RawMessage](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Format: storage.FormatOpenADR3})
 }
 
 // PriceSignal returns a home's price signal.
 func (c *Client) PriceSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
-	return call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", w)
+	return Call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", w)
 }

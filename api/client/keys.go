@@ -15,17 +15,17 @@ type NewKey = wire.CreateKeyInput
 
 // CreateKey creates an API key. Operator only.
 func (c *Client) CreateKey(ctx context.Context, k NewKey) (Key, error) {
-	return call[Key](ctx, c, "/v1/admin/keys/create", k)
+	return Call[Key](ctx, c, "/v1/admin/keys/create", k)
 }
 
 // Keys lists an organization's keys. Operator only.
 func (c *Client) Keys(ctx context.Context, organization string, p Page) (items []Key, next string, err error) {
-	return list[Key](ctx, c, "/v1/admin/keys/list", ofOrganization{organization, p})
+	return List[Key](ctx, c, "/v1/admin/keys/list", ofOrganization{organization, p})
 }
 
 // RevokeKey revokes a key immediately. Operator only.
 func (c *Client) RevokeKey(ctx context.Context, id string) (Key, error) {
-	return call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/revoke", nothing)
+	return Call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/revoke", nothing)
 }
 
 // Rotation has the settings of a key's rotation.
@@ -37,7 +37,7 @@ type Rotation struct {
 // RotateKey creates a replacement for a key. The old key stays valid during the overlap.
 // Operator only.
 func (c *Client) RotateKey(ctx context.Context, id string, r Rotation) (Key, error) {
-	return call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/rotate", r)
+	return Call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/rotate", r)
 }
 
 // ConsoleLinkRequest describes a console link.
@@ -48,10 +48,10 @@ type ConsoleLink = wire.ConsoleLink
 
 // CreateConsoleLink creates a short-lived link to the console.
 func (c *Client) CreateConsoleLink(ctx context.Context, l ConsoleLinkRequest) (ConsoleLink, error) {
-	return call[ConsoleLink](ctx, c, "/v1/console/links/create", l)
+	return Call[ConsoleLink](ctx, c, "/v1/console/links/create", l)
 }
 
 // RevokeConsoleLink revokes a link by the identifier of its key.
 func (c *Client) RevokeConsoleLink(ctx context.Context, id string) (Key, error) {
-	return call[Key](ctx, c, "/v1/console/links/"+segment(id)+"/revoke", nothing)
+	return Call[Key](ctx, c, "/v1/console/links/"+segment(id)+"/revoke", nothing)
 }

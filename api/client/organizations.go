@@ -9,7 +9,7 @@ import (
 
 // CreateOrganization creates an organization. Operator only.
 func (c *Client) CreateOrganization(ctx context.Context, o NewOrganization) (storage.Organization, error) {
-	return call[storage.Organization](ctx, c, "/v1/admin/organizations/create", o)
+	return Call[storage.Organization](ctx, c, "/v1/admin/organizations/create", o)
 }
 
 // NewOrganization has the fields of a new organization.
@@ -21,7 +21,7 @@ type OrganizationFields = wire.UpdateOrganizationInput
 
 // UpdateOrganization changes, suspends or resumes an organization. Operator only.
 func (c *Client) UpdateOrganization(ctx context.Context, id string, f OrganizationFields) (storage.Organization, error) {
-	return call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/update", f)
+	return Call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/update", f)
 }
 
 // Erased is the receipt of a deleted organization.
@@ -30,15 +30,15 @@ type Erased = wire.ErasedOrganization
 // DeleteOrganization deletes an organization and erases its records. Call it again until
 // Complete. Operator only.
 func (c *Client) DeleteOrganization(ctx context.Context, id string) (Erased, error) {
-	return call[Erased](ctx, c, "/v1/admin/organizations/"+segment(id)+"/delete", wire.DeleteOrganizationInput{Confirm: id})
+	return Call[Erased](ctx, c, "/v1/admin/organizations/"+segment(id)+"/delete", wire.DeleteOrganizationInput{Confirm: id})
 }
 
 // Organizations lists organizations. Operator only.
 func (c *Client) Organizations(ctx context.Context, p Page) (items []storage.Organization, next string, err error) {
-	return list[storage.Organization](ctx, c, "/v1/admin/organizations/list", p)
+	return List[storage.Organization](ctx, c, "/v1/admin/organizations/list", p)
 }
 
 // GetOrganization reads one organization. Operator only.
 func (c *Client) GetOrganization(ctx context.Context, id string) (storage.Organization, error) {
-	return call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/get", nothing)
+	return Call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/get", nothing)
 }

@@ -10,9 +10,9 @@ import (
 // Page selects a page of a list.
 type Page = wire.PageInput
 
-// list requests one page of a list.
-func list[T any](ctx context.Context, c *Client, path string, in any) (items []T, next string, err error) {
-	out, err := call[struct {
+// List requests one page of a list by its path.
+func List[T any](ctx context.Context, c *Client, path string, in any) (items []T, next string, err error) {
+	out, err := Call[struct {
 		Data []T    `json:"data"`
 		Next string `json:"next"` // null on the last page, which decodes as empty
 	}](ctx, c, path, in)

@@ -16,23 +16,23 @@ type NewPlan = wire.ImportPlanInput
 
 // ImportPlan creates or replaces a rate plan. Operator only.
 func (c *Client) ImportPlan(ctx context.Context, p NewPlan) (Plan, error) {
-	return call[Plan](ctx, c, "/v1/admin/plans/import", p)
+	return Call[Plan](ctx, c, "/v1/admin/plans/import", p)
 }
 
 // Plans lists the plans of an organization, or the shared plans if organization is empty.
 // Operator only.
 func (c *Client) Plans(ctx context.Context, organization string, p Page) (items []Plan, next string, err error) {
-	return list[Plan](ctx, c, "/v1/admin/plans/list", ofOrganization{organization, p})
+	return List[Plan](ctx, c, "/v1/admin/plans/list", ofOrganization{organization, p})
 }
 
 // GetPlan reads one plan. Operator only.
 func (c *Client) GetPlan(ctx context.Context, organization, id string) (Plan, error) {
-	return call[Plan](ctx, c, "/v1/admin/plans/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[Plan](ctx, c, "/v1/admin/plans/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
 // DeletePlan removes a plan. Operator only.
 func (c *Client) DeletePlan(ctx context.Context, organization, id string) error {
-	_, err := call[struct{}](ctx, c, "/v1/admin/plans/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, "/v1/admin/plans/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
 	return err
 }
 
@@ -47,18 +47,18 @@ type NewPlanEvent = wire.CreatePlanEventInput
 
 // CreatePlanEvent creates or replaces an event of a rate plan. Operator only.
 func (c *Client) CreatePlanEvent(ctx context.Context, e NewPlanEvent) (storage.PlanEvent, error) {
-	return call[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/create", e)
+	return Call[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/create", e)
 }
 
 // PlanEvents lists the events of a rate plan. Operator only.
 func (c *Client) PlanEvents(ctx context.Context, plan PlanIDInput) ([]storage.PlanEvent, error) {
-	events, _, err := list[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/list", plan)
+	events, _, err := List[storage.PlanEvent](ctx, c, "/v1/admin/plan_events/list", plan)
 	return events, err
 }
 
 // DeletePlanEvent removes an event of a rate plan. Operator only.
 func (c *Client) DeletePlanEvent(ctx context.Context, plan PlanIDInput, id string) error {
-	_, err := call[struct{}](ctx, c, "/v1/admin/plan_events/"+segment(id)+"/delete", plan)
+	_, err := Call[struct{}](ctx, c, "/v1/admin/plan_events/"+segment(id)+"/delete", plan)
 	return err
 }
 
@@ -68,11 +68,11 @@ type MarketSeries = wire.MarketSeries
 // MarketSeriesOf lists the series of an organization, or the shared series if
 // organization is empty. Operator only.
 func (c *Client) MarketSeriesOf(ctx context.Context, organization string, p Page) (items []MarketSeries, next string, err error) {
-	return list[MarketSeries](ctx, c, "/v1/admin/market_series/list", ofOrganization{organization, p})
+	return List[MarketSeries](ctx, c, "/v1/admin/market_series/list", ofOrganization{organization, p})
 }
 
 // DeleteMarketSeries removes a series. Operator only.
 func (c *Client) DeleteMarketSeries(ctx context.Context, organization, id string) error {
-	_, err := call[struct{}](ctx, c, "/v1/admin/market_series/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, "/v1/admin/market_series/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
 	return err
 }

@@ -65,6 +65,6 @@ func silent(ctx context.Context) error {
 // RespondEndpoint sends the response to a request of ListenEndpoint. A response after the
 // endpoint's timeout has no effect.
 func (c *Client) RespondEndpoint(ctx context.Context, id string, r RelayResponse) error {
-	_, err := call[wire.Relayed](ctx, c, endpointPath(id, "respond"), r)
+	_, err := Call[wire.Relayed](ctx, c, endpointPath(id, "respond"), r)
 	return err
 }

@@ -34,28 +34,28 @@ type ScheduleWindow struct {
 
 // CreateSchedule creates a schedule.
 func (c *Client) CreateSchedule(ctx context.Context, f ScheduleFields) (Schedule, error) {
-	return call[Schedule](ctx, c, "/v1/webhook/schedules/create", f)
+	return Call[Schedule](ctx, c, "/v1/webhook/schedules/create", f)
 }
 
 // Schedules lists the organization's schedules.
 func (c *Client) Schedules(ctx context.Context, p Page) (items []Schedule, next string, err error) {
-	return list[Schedule](ctx, c, "/v1/webhook/schedules/list", p)
+	return List[Schedule](ctx, c, "/v1/webhook/schedules/list", p)
 }
 
 // GetSchedule reads one schedule.
 func (c *Client) GetSchedule(ctx context.Context, id string) (Schedule, error) {
-	return call[Schedule](ctx, c, schedulePath(id, "get"), nothing)
+	return Call[Schedule](ctx, c, schedulePath(id, "get"), nothing)
 }
 
 // UpdateSchedule changes the fields that are not nil. The change applies from the next
 // run.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, f ScheduleFields) (Schedule, error) {
-	return call[Schedule](ctx, c, schedulePath(id, "update"), f)
+	return Call[Schedule](ctx, c, schedulePath(id, "update"), f)
 }
 
 // DeleteSchedule removes a schedule.
 func (c *Client) DeleteSchedule(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, c, schedulePath(id, "delete"), nothing)
+	_, err := Call[struct{}](ctx, c, schedulePath(id, "delete"), nothing)
 	return err
 }
 

@@ -25,16 +25,16 @@ type NewSource struct {
 
 // CreateSource creates a source, which fetches at once. Operator only.
 func (c *Client) CreateSource(ctx context.Context, s NewSource) (Source, error) {
-	return call[Source](ctx, c, "/v1/admin/sources/create", s)
+	return Call[Source](ctx, c, "/v1/admin/sources/create", s)
 }
 
 // GetSource reads one source. Operator only.
 func (c *Client) GetSource(ctx context.Context, organization, id string) (Source, error) {
-	return call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
 }
 
 // RunSource makes a source fetch now. Operator only.
 func (c *Client) RunSource(ctx context.Context, organization, id string) error {
-	_, err := call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/run", ofOrganization{OrganizationID: organization})
+	_, err := Call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/run", ofOrganization{OrganizationID: organization})
 	return err
 }

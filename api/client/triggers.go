@@ -16,17 +16,17 @@ type Accepted = wire.AcceptedTrigger
 // Trigger requests a delivery to every home of the trigger. A nil error means that the
 // trigger is accepted.
 func (c *Client) Trigger(ctx context.Context, t TriggerRequest) (Accepted, error) {
-	return call[Accepted](ctx, c, "/v1/webhook/price_signal/trigger", t, t.IdempotencyKey)
+	return Call[Accepted](ctx, c, "/v1/webhook/price_signal/trigger", t, t.IdempotencyKey)
 }
 
 // GetTrigger returns the progress of a trigger.
 func (c *Client) GetTrigger(ctx context.Context, id string) (events.Progress, error) {
-	return call[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/"+segment(id)+"/get", nothing)
+	return Call[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/"+segment(id)+"/get", nothing)
 }
 
 // Triggers lists the organization's triggers, at most limit. The newest trigger comes
 // first. If limit is 0, the server's default applies.
 func (c *Client) Triggers(ctx context.Context, limit int) ([]events.Progress, error) {
-	items, _, err := list[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/list", Page{Limit: limit})
+	items, _, err := List[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/list", Page{Limit: limit})
 	return items, err
 }

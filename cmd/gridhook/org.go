@@ -66,16 +66,13 @@ file.`,
 			if p.After != "" {
 				body["after"] = p.After
 			}
-			page, err := client.Call[struct {
-				Data []json.RawMessage `json:"data"`
-				Next string            `json:"next"`
-			}](ctx, c, orgs.at("{id}/export", args), body)
-			for _, line := range page.Data {
+			lines, next, err := client.List[json.RawMessage](ctx, c, orgs.at("{id}/export", args), body)
+			for _, line := range lines {
 				if err == nil {
 					_, err = fmt.Fprintf(g.out, "%s\n", line)
 				}
 			}
-			return nil, page.Next, err
+			return nil, next, err
 		})
 		return err
 	})

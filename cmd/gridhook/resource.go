@@ -249,14 +249,11 @@ func all[T any](ctx context.Context, c *client.Client, r resource, body fields) 
 		if p.After != "" {
 			body["after"] = p.After
 		}
-		page, err := client.Call[struct {
-			Data []T    `json:"data"`
-			Next string `json:"next"`
-		}](ctx, c, r.at("list", nil), body)
-		if read += len(page.Data); bounded && most > 0 && read >= most {
-			page.Next = ""
+		items, next, err := client.List[T](ctx, c, r.at("list", nil), body)
+		if read += len(items); bounded && most > 0 && read >= most {
+			next = ""
 		}
-		return page.Data, page.Next, err
+		return items, next, err
 	})
 }
 

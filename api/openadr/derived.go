@@ -24,12 +24,8 @@ func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Progra
 // programOfEvent returns the program of a stored or derived event of any day. It returns
 // an empty string if there is no such event.
 func (s *server) programOfEvent(v storage.View, org, id string) (string, error) {
-	o, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADREvent, org, id))
-	switch {
-	case err == nil && !o.Removed:
-		return o.Parent, nil
-	case storage.IgnoreNotFound(err) != nil:
-		return "", err
+	if o, ok, err := stored(v, storage.OpenADREvent, org, id); ok || err != nil {
+		return o.Parent, err
 	}
 	p, err := s.derivedProgram(v, org, signals.ProgramOfEvent(id))
 	if p == nil {

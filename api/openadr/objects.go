@@ -213,20 +213,22 @@ func (s *server) get(k *kind, r *request) (any, error) {
 	return found, err
 }
 
+// stored returns an object. ok is false if it does not exist or is removed.
+func stored(v storage.View, of storage.OpenADRType, org, id string) (o storage.OpenADRObject, ok bool, err error) {
+	o, _, err = storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(of, org, id))
+	return o, err == nil && !o.Removed, storage.IgnoreNotFound(err)
+}
+
 // read returns an object that the caller sees. Errors: errGone.
 func read(v storage.View, a *audience, id string) (o storage.OpenADRObject, shown []string, err error) {
-	o, _, err = storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(a.kind.of, a.OrganizationID, id))
-	if errors.Is(err, storage.ErrNotFound) {
-		return o, nil, errGone
+	o, ok, err := stored(v, a.kind.of, a.OrganizationID, id)
+	if ok {
+		shown, ok = a.sees(&o)
 	}
-	if err != nil {
-		return o, nil, err
+	if err == nil && !ok {
+		err = errGone
 	}
-	shown, ok := a.sees(&o)
-	if !ok {
-		return o, nil, errGone
-	}
-	return o, shown, nil
+	return o, shown, err
 }
 
 // create stores a new object.

@@ -107,12 +107,8 @@ func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error 
 }
 
 func (s *server) isProgram(v storage.View, org, id string) (bool, error) {
-	o, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADRProgram, org, id))
-	if err == nil {
-		return !o.Removed, nil
-	}
-	if !errors.Is(err, storage.ErrNotFound) {
-		return false, err
+	if _, ok, err := stored(v, storage.OpenADRProgram, org, id); ok || err != nil {
+		return ok, err
 	}
 	program, err := s.derivedProgram(v, org, id)
 	return program != nil, err
@@ -235,13 +231,12 @@ func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject,
 	checkValues(p, "attributes", in.Attributes)
 	p.Check(o.ID == "" || o.Parent == in.VENID, "venID", "cannot change")
 	return s.Store.View(func(v storage.View) error {
-		owner, _, err := storage.Read[storage.OpenADRObject](v, storage.OpenADRRef(storage.OpenADRVEN, o.OrganizationID, in.VENID))
-		hidden := owner.Removed || !business && owner.ClientID != clientID
+		owner, ok, err := stored(v, storage.OpenADRVEN, o.OrganizationID, in.VENID)
 		switch {
-		case errors.Is(err, storage.ErrNotFound), err == nil && hidden:
-			return errGone
 		case err != nil:
 			return err
+		case !ok, !business && owner.ClientID != clientID:
+			return errGone
 		}
 		p.Check(owner.ClientID == clientID, "clientID", "must be that of the VEN")
 		if o.ID == "" {

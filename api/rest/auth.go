@@ -18,12 +18,6 @@ const (
 	OrganizationHeader = "x-gridhook-organization"
 )
 
-// Canonical forms of the headers. Looking them up does not allocate.
-var (
-	canonicalKey          = http.CanonicalHeaderKey(KeyHeader)
-	canonicalOrganization = http.CanonicalHeaderKey(OrganizationHeader)
-)
-
 // Caller is the authenticated sender of a request and its organization.
 type Caller struct {
 	// Operator is set for an operator key. Key is set for a partner's key. An open
@@ -83,7 +77,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 // keyInHeader returns the request's API key. A request with two keys is refused because the
 // choice would be ambiguous.
 func keyInHeader(r *http.Request) (string, error) {
-	switch given := r.Header[canonicalKey]; {
+	switch given := r.Header.Values(KeyHeader); {
 	case len(given) > 1:
 		return "", errInvalidKey
 	case len(given) == 0 || given[0] == "":
@@ -137,7 +131,7 @@ func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, e
 	key = &known.Key
 	s.LastUsed.note(key, now)
 	if wait := s.keys.take(key.RateLimitID(), now); wait > 0 {
-		return nil, false, errRate(wait)
+		return nil, false, errRate("The API key", wait)
 	}
 	return key, true, nil
 }
@@ -203,7 +197,7 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 // name sets the caller's organization from the header. A repeated or empty header sets an
 // empty organization, which operate refuses.
 func (c *Caller) name(r *http.Request) {
-	given := r.Header[canonicalOrganization]
+	given := r.Header.Values(OrganizationHeader)
 	if len(given) == 0 {
 		return
 	}

@@ -24,7 +24,8 @@ const headerSlack = 4 << 10
 // timeouts, and in MaxHeaderBytes the maximum size of a request's headers. The minimum is 4
 // KiB.
 func Prepare(s *http.Server, log *slog.Logger) *http.Server {
-	s.Handler, s.ConnContext, s.ConnState = markHandled(s.Handler), withConn, markIdle
+	s.Handler, s.ConnState = markHandled(s.Handler), markIdle
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
 	s.MaxHeaderBytes = max(1, s.MaxHeaderBytes-headerSlack)
 	s.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	s.DisableGeneralOptionsHandler = true // OPTIONS * gets the same response as an unknown path
@@ -127,11 +128,6 @@ func refusal(status string) []byte {
 
 // connKey is the key of a request's conn in its context.
 type connKey struct{}
-
-// withConn adds the connection to the context of its requests.
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
-}
 
 // markHandled wraps a handler to mark the connection as handled. It sets the request's TLS
 // state, which net/http does not see on a conn.

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -44,13 +43,6 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Namespace: "gridhook", Name: "audit_failures_total",
 			Help: "Changes whose entry the audit log did not store. The entry is in the process's log.",
 		}),
-	}
-}
-
-// prepare creates an operation's counter, so that it reads 0 before the first request.
-func (m *metrics) prepare(operation string) {
-	if !strings.HasPrefix(operation, unmatched) {
-		m.requests.WithLabelValues(operation, "200")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -40,7 +41,9 @@ var ownFormat = Format{
 // Observe wraps a Responder. It assigns the request identifier, turns panics into errors,
 // writes the response, measures it and logs it.
 func (s *Server) Observe(operation string, f Format, respond Responder) http.Handler {
-	s.metrics.prepare(operation)
+	if !strings.HasPrefix(operation, unmatched) { // the counter reads 0 before the first request
+		s.metrics.requests.WithLabelValues(operation, "200")
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now() // only measures the duration: the store has the clock
 		s.metrics.inFlight.Inc()
@@ -53,7 +56,9 @@ func (s *Server) Observe(operation string, f Format, respond Responder) http.Han
 		o := outcome{call: c, err: err}
 		o.status, o.code = s.write(w, c, f, value, &o.err)
 		o.took = time.Since(began)
-		o.trace = traceOf(span)
+		if sc := span.SpanContext(); sc.IsSampled() {
+			o.trace = sc.TraceID().String()
+		}
 		endSpan(span, &o)
 		s.metrics.observe(operation, &o)
 		s.record(r, &o)
@@ -237,12 +242,4 @@ func endSpan(span trace.Span, o *outcome) {
 	if o.status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, o.code)
 	}
-}
-
-// traceOf returns the trace identifier of a recorded span, or an empty string.
-func traceOf(span trace.Span) string {
-	if sc := span.SpanContext(); sc.IsSampled() {
-		return sc.TraceID().String()
-	}
-	return ""
 }

@@ -17,8 +17,9 @@ type Operators struct {
 	Store *storage.Store
 }
 
-// caller returns the caller of a request. Errors: public problems, and the store's.
-func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
+// caller returns the caller of a request, whose role includes the role that it needs. Errors:
+// public problems, and the store's.
+func (o Operators) caller(r *http.Request, needs storage.Role, now time.Time) (Caller, error) {
 	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
@@ -39,6 +40,9 @@ func (o Operators) caller(r *http.Request, now time.Time) (Caller, error) {
 	if !key.Opens(secret, now) {
 		return Caller{}, errInvalidKey
 	}
+	if !key.Role.Includes(needs) {
+		return Caller{}, errOperatorRole(needs)
+	}
 	return Caller{Operator: true, Role: key.Role, KeyID: key.ID, KeyName: key.Name}, nil
 }
 
@@ -48,10 +52,7 @@ func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (C
 	if route.Open {
 		return Caller{}, nil
 	}
-	c, err := o.caller(r, now)
-	if err == nil && !c.Role.Includes(route.Needs()) {
-		err = errOperatorRole(route.Needs())
-	}
+	c, err := o.caller(r, route.Needs(), now)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -62,10 +63,7 @@ func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (C
 // Only serves a page that is not an operation. It needs a key with the role admin.
 func (o Operators) Only(page func(http.ResponseWriter, *http.Request, Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := o.caller(r, time.Now())
-		if err == nil && !c.Role.Includes(storage.RoleAdmin) {
-			err = errOperatorRole(storage.RoleAdmin)
-		}
+		c, err := o.caller(r, storage.RoleAdmin, time.Now())
 		if err != nil {
 			Refuse(w, r, err)
 			return

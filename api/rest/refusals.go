@@ -46,14 +46,8 @@ func errMediaType(want string) *Problem {
 	return NewProblem(CodeUnsupportedMediaType, "The body must be "+want+" in UTF-8.", "Send one header Content-Type: "+want+".")
 }
 
-func errRate(seconds int) *Problem {
-	return NewProblem(CodeRateLimited, "The API key has sent too many requests.", "Retry after retry_after_seconds, and send fewer requests a second.").After(seconds)
-}
-
-func errAddressRate(seconds int) *Problem {
-	p := errRate(seconds)
-	p.Message = "This client address has sent too many requests."
-	return p
+func errRate(who string, seconds int) *Problem {
+	return NewProblem(CodeRateLimited, who+" has sent too many requests.", "Retry after retry_after_seconds, and send fewer requests a second.").After(seconds)
 }
 
 func errNewKeys(whose string, perDay, seconds int) *Problem {
@@ -116,6 +110,6 @@ func Problems() []*Problem {
 	return []*Problem{
 		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
-		errRate(1), errInternal, ErrUnavailable, errOutcomeUnknown,
+		errRate("The API key", 1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}
 }

@@ -104,7 +104,7 @@ func (s *Server) deadline(w http.ResponseWriter, r *http.Request, route *Route) 
 func (s *Server) admit(c *Call, route *Route) error {
 	if route.Open {
 		if wait := s.addresses.take(c.Client, c.Now); wait > 0 {
-			return errAddressRate(wait)
+			return errRate("This client address", wait)
 		}
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *Server) admit(c *Call, route *Route) error {
 		return nil
 	}
 	if wait := s.keys.take(c.Key.RateLimitID(), c.Now); wait > 0 {
-		return errRate(wait)
+		return errRate("The API key", wait)
 	}
 	if !c.Key.Allows(route.Scope) {
 		return errScope(route.Scope)
@@ -202,9 +202,6 @@ func hasMediaType(r *http.Request, want string) bool {
 	if len(given) != 1 {
 		return false
 	}
-	if given[0] == want { // the usual case
-		return true
-	}
 	mediaType, params, err := mime.ParseMediaType(given[0])
 	if err != nil || mediaType != want {
 		return false
@@ -219,10 +216,7 @@ func idempotencyKey(r *http.Request, p *FieldErrors) string {
 	if len(given) == 0 {
 		return ""
 	}
-	ok := len(given) == 1 && len(given[0]) >= 1 && len(given[0]) <= 255
-	for i := 0; ok && i < len(given[0]); i++ {
-		ok = given[0][i] >= '!' && given[0][i] <= '~'
-	}
-	p.Check(ok, IdempotencyHeader, "must be one header of 1 to 255 visible ASCII characters")
+	wrong := len(given) > 1 || given[0] == "" || len(given[0]) > 255 || strings.ContainsFunc(given[0], func(c rune) bool { return c < '!' || c > '~' })
+	p.Check(!wrong, IdempotencyHeader, "must be one header of 1 to 255 visible ASCII characters")
 	return given[0]
 }

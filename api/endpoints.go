@@ -181,17 +181,14 @@ type rotateSecretInput struct {
 	Signature *storage.Signature `json:"signature" doc:"The signature scheme: hmac or ed25519, by default the current scheme. After a change, both schemes sign for 24 hours."`
 }
 
-func signatureOf(e *storage.WebhookEndpoint) storage.Signature {
-	if len(e.Secrets) > 0 && e.Secrets[0].PublicKey != "" {
-		return storage.SignatureEd25519
-	}
-	return storage.SignatureHMAC
-}
-
 func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecretInput) (wire.EndpointWithSecret, error) {
 	var secret string
 	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
-		choice := wire.SecretChoice{Secret: in.Secret, Signature: valueOr(in.Signature, signatureOf(e))}
+		current := storage.SignatureHMAC
+		if len(e.Secrets) > 0 && e.Secrets[0].PublicKey != "" {
+			current = storage.SignatureEd25519
+		}
+		choice := wire.SecretChoice{Secret: in.Secret, Signature: valueOr(in.Signature, current)}
 		choice.Check(p)
 		secret = s.newSecret(e, choice, c.Now)
 		return nil

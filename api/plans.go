@@ -17,6 +17,10 @@ func showPlan(r *storage.RatePlan) wire.Plan {
 	}
 }
 
+func showSeries(m *storage.MarketSeries) wire.MarketSeries {
+	return wire.MarketSeries{OrganizationID: rest.UnlessShared(m.OrganizationID), MarketSeries: *m}
+}
+
 func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPlanInput) (wire.Plan, error) {
 	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff, Parts: in.Parts}
 	plan.OrganizationID = in.Owner()

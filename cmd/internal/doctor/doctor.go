@@ -22,7 +22,11 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	switch {
 	case errors.As(err, &wrong):
 		for _, m := range wrong.Mistakes {
-			r.problem("settings", "correct "+place(m), "%s %s", m.Setting, m.Message)
+			where := m.Source
+			if where == "not set" || where == "default" {
+				where = m.Setting
+			}
+			r.problem("settings", "correct "+where, "%s %s", m.Setting, m.Message)
 		}
 		return r
 	case err != nil:
@@ -52,13 +56,4 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 	}
 	r.nats(&cfg, &facts)
 	return r
-}
-
-// place returns where to correct a mistake: the source of the value, or the setting if it
-// has no value or its default.
-func place(m config.Mistake) string {
-	if m.Source == "not set" || m.Source == "default" {
-		return m.Setting
-	}
-	return m.Source
 }

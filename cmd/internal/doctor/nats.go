@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/checkup"
+	own "github.com/gridhook/gridhook/events/jetstream"
 )
 
 // These are the requirements on NATS.
@@ -41,7 +42,11 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 		r.trial(f)
 	}
 	r.streams(c, f)
-	r.deadLetters(f)
+	for _, s := range f.Streams {
+		if s.Want.Name == f.Prefix.Name(own.DeadStream) {
+			r.judgeDeadLetters(s.Is.State.Msgs)
+		}
+	}
 	r.sync(f)
 	r.clocks(f)
 }

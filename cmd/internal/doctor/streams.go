@@ -33,15 +33,6 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 	}
 }
 
-// deadLetters judges the stream of dead letters if it exists.
-func (r *Report) deadLetters(f *checkup.Facts) {
-	for _, s := range f.Streams {
-		if s.Want.Name == f.Prefix.Name(own.DeadStream) {
-			r.judgeDeadLetters(s.Is.State.Msgs)
-		}
-	}
-}
-
 // stream compares a stream with Gridhook's configuration of it. A difference that the next
 // start corrects is a warning.
 func (r *Report) stream(check string, s *checkup.Stream) {

@@ -28,22 +28,15 @@ func isUsage(err error) bool {
 	return usage || settings
 }
 
-// usageSentence returns a usage error in one line. It adds cobra's suggestions, which
-// follow on separate lines, to the sentence.
-func usageSentence(err error) string {
-	if settings, ok := errors.AsType[*config.Error](err); ok {
-		return settings.Error() // a line for each mistake
+// usageSentence returns a usage error in one line, with a reference to the command's help. It
+// adds cobra's suggestions, which follow on separate lines, to the sentence.
+func usageSentence(err error, cmd *cobra.Command) string {
+	help := cmd.CommandPath() + " --help"
+	if settings, ok := errors.AsType[*config.Error](err); ok && len(settings.Mistakes) > 1 {
+		return fmt.Sprintf("%s\nSee %q.", settings, help) // a line for each mistake
 	}
 	text := strings.ReplaceAll(err.Error(), "\n\nDid you mean this?\n\t", ": did you mean ")
-	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n\t", " or ")), " ")
-}
-
-// seeHelp appends a reference to the command's help to a usage error.
-func seeHelp(sentence string, cmd *cobra.Command) string {
-	if strings.Contains(sentence, "\n") {
-		return fmt.Sprintf("%s\nSee %q.", sentence, cmd.CommandPath()+" --help")
-	}
-	return fmt.Sprintf("%s; see %q", sentence, cmd.CommandPath()+" --help")
+	return fmt.Sprintf("%s; see %q", strings.Join(strings.Fields(strings.ReplaceAll(text, "\n\t", " or ")), " "), help)
 }
 
 // sentence returns the text that reports an error.

@@ -25,7 +25,7 @@ type globals struct {
 	progressEvery time.Duration
 
 	// output is the output format; empty means table.
-	output outputForm
+	output string
 	// adminURL is the server's address, data the folder of the operator's key, and org
 	// the organization to act for.
 	adminURL, data, org string

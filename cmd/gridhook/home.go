@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,7 +14,9 @@ func newHomeCommand(g *globals) *cobra.Command {
 		g: g, noun: "home", plural: "homes", path: "/v1/admin/homes", owned: true, scope: g.forOrg, derive: joinAddress,
 		columns: "ID:id, NAME:name, PLAN:ratePlanId, TIMEZONE:timezone, ZIPCODE:zipcode, CARBON:carbonSignalIntensity, ENABLED:enabled",
 		more:    "UTILITY:UtilityId, USER:userId, CREATED:createdAt, UPDATED:updatedAt",
-		below:   showMeasured,
+		below: func(w io.Writer, home record) {
+			printBelow(w, home["measuredMonths"], "MEASURED MONTH:month, FROM GRID:kwh:kWh, TO GRID:exportKwh:kWh, MISSING:missingHours:h")
+		},
 		fields: "home:id, organization:organizationId, name:name, rate plan:ratePlanId, time zone:timezone, address:address, " +
 			"carbon:carbonSignalIntensity, enabled:enabled, solar:solar.solarSystemSizeKw:kW, application:solar.applicationDate, " +
 			"connection:solar.connectionYear, not net metered:solar.isNonNetMetered, export values:solar.exportValues, created:createdAt, updated:updatedAt",

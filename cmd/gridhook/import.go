@@ -107,8 +107,12 @@ var errBadLines = errors.New("some lines were not imported")
 // prints the summary of the lines before it, because no later import shows their secrets.
 func (g *globals) importFiles(ctx context.Context, c *client.Client, format fileFormat, files []string) error {
 	c = c.For("") // each line names its organization
-	refer := newReferences(ctx, c, format.strict)
-	report := importReport{Errors: []fileError{}, Secrets: []client.ImportedSecret{}, keepErrors: g.json()}
+	refer := &references{
+		ctx: ctx, c: c, strict: format.strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{},
+		missing: map[planOf]int{}, zipcodes: map[string]int{}, waiting: map[int]reference{},
+	}
+	report := importReport{Errors: []fileError{}, keepErrors: g.json()}
+	report.Secrets = []client.ImportedSecret{}
 	var stopped error
 	if format.name == formatGreenButton {
 		stopped = g.importMeters(ctx, c, format.home, files, &report)

@@ -46,10 +46,6 @@ type planOf struct{ organization, plan string }
 // maxMissing bounds the number of different plans or zipcodes to count.
 const maxMissing = 1000
 
-func newReferences(ctx context.Context, c *client.Client, strict bool) *references {
-	return &references{ctx: ctx, c: c, strict: strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{}, missing: map[planOf]int{}, zipcodes: map[string]int{}, waiting: map[int]reference{}}
-}
-
 // check checks a line before it is sent. If the line must be skipped, it returns the
 // reason. stored counts what check finds.
 func (r *references) check(number int, line []byte) (e fileError, wrong bool) {

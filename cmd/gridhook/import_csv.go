@@ -49,7 +49,11 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 			return errors.Join(to.flush(), fmt.Errorf("the row after line %d is longer than %d bytes: look for an unclosed quote", last, market.MaxRow))
 		case errors.As(err, &malformed):
 			last = malformed.Line
-			leftOut(wrongLine(malformed.StartLine, "line", malformedReason(malformed, len(header))))
+			reason := "is not CSV: " + malformed.Err.Error()
+			if errors.Is(malformed.Err, csv.ErrFieldCount) {
+				reason = fmt.Sprintf("must have %d cells, like the header row", len(header))
+			}
+			leftOut(wrongLine(malformed.StartLine, "line", reason))
 			continue
 		case err != nil:
 			return errors.Join(to.flush(), err)
@@ -90,13 +94,6 @@ func readHeader(rows *csv.Reader) ([]string, error) {
 			strings.Join(wrong, ", "), strings.Join(slices.Concat(textColumns, boolColumns), ", "))
 	}
 	return header, nil
-}
-
-func malformedReason(e *csv.ParseError, columns int) string {
-	if errors.Is(e.Err, csv.ErrFieldCount) {
-		return fmt.Sprintf("must have %d cells, like the header row", columns)
-	}
-	return "is not CSV: " + e.Err.Error()
 }
 
 // homeLine converts a row to a line of NDJSON.

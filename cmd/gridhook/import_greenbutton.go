@@ -122,8 +122,3 @@ func (g *globals) reportMeter(name string, m *meterImport, report *importReport)
 	}
 	g.reportErrors(report, report.add(name, &chunk{}, imported))
 }
-
-// showMeasured prints the measured months of a home.
-func showMeasured(w io.Writer, home record) {
-	printBelow(w, home["measuredMonths"], "MEASURED MONTH:month, FROM GRID:kwh:kWh, TO GRID:exportKwh:kWh, MISSING:missingHours:h")
-}

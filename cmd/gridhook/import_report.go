@@ -8,13 +8,8 @@ import (
 
 // importReport sums up the import of all files.
 type importReport struct {
-	Lines     int                     `json:"lines"`
-	Created   int                     `json:"created"`
-	Updated   int                     `json:"updated"`
-	Unchanged int                     `json:"unchanged"`
-	Failed    int                     `json:"failed"`
-	Errors    []fileError             `json:"errors"`
-	Secrets   []client.ImportedSecret `json:"secrets"`
+	client.Imported
+	Errors []fileError `json:"errors"` // instead of the embedded errors
 
 	keepErrors bool
 	// wrong counts wrong fields.

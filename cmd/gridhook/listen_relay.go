@@ -104,7 +104,10 @@ func (l *relayLoop) run(ctx context.Context) error {
 		began, ended := time.Now(), make(chan error, 1)
 		connections.Go(func() {
 			ended <- l.c.ListenEndpoint(ctx, l.endpoint, func(request *client.RelayRequest) {
-				l.announced.Do(l.announce)
+				l.announced.Do(func() {
+					say(l.g.err, "listening at the temporary endpoint %s of %s; stop with Ctrl-C\n", l.endpoint, l.g.server())
+					say(l.g.err, "to continue after an interruption: gridhook listen%s --endpoint %s\n", l.g.orgFlag(), l.endpoint)
+				})
 				if request != nil {
 					requests.Go(func() error { l.respond(ctx, request); return nil })
 				}
@@ -128,12 +131,6 @@ func (l *relayLoop) run(ctx context.Context) error {
 		periodic.Sleep(ctx, relayPause)
 	}
 	return nil
-}
-
-// announce says that the command listens, and how to continue after a kill.
-func (l *relayLoop) announce() {
-	say(l.g.err, "listening at the temporary endpoint %s of %s; stop with Ctrl-C\n", l.endpoint, l.g.server())
-	say(l.g.err, "to continue after an interruption: gridhook listen%s --endpoint %s\n", l.g.orgFlag(), l.endpoint)
 }
 
 // respond handles a request and sends the response. The server reports a lost response as

@@ -26,33 +26,23 @@ const (
 
 // outputFlags adds the flags that select the output format.
 func (g *globals) outputFlags(flags *pflag.FlagSet) {
-	flags.VarP(&g.output, "output", "o", "output `format`: table, wide (a table with more columns) or json (default table)")
-	flags.BoolFunc("json", "same as -o json", func(text string) error {
-		if on, err := strconv.ParseBool(text); err != nil || !on {
-			return err
+	flags.FuncP("output", "o", "output `format`: table, wide (a table with more columns) or json (default table)", func(text string) error {
+		if !slices.Contains([]string{outputTable, outputWide, outputJSON}, text) {
+			return errors.New("must be table, wide or json")
 		}
-		return g.output.Set(outputJSON)
+		g.output = text
+		return nil
+	})
+	flags.BoolFunc("json", "same as -o json", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if on {
+			g.output = outputJSON
+		}
+		return err
 	})
 }
 
 func (g *globals) json() bool { return g.output == outputJSON }
-
-// outputForm is the value of -o.
-type outputForm string
-
-// Set sets the output format.
-func (o *outputForm) Set(text string) error {
-	if !slices.Contains([]string{outputTable, outputWide, outputJSON}, text) {
-		return errors.New("must be table, wide or json")
-	}
-	*o = outputForm(text)
-	return nil
-}
-
-// Type returns the type that the help shows.
-func (o *outputForm) Type() string { return "format" }
-
-func (o *outputForm) String() string { return string(*o) }
 
 // show prints a value as JSON if selected. Otherwise human prints it, with tabs between
 // columns.

@@ -57,7 +57,11 @@ apply at once: give those of the process.`,
 			return err
 		}
 		o := app.Options{Config: loaded.Config, Log: slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-		say(g.err, "restoring into %s\n", restoreTarget(loaded.Config))
+		target := "the NATS of --nats"
+		if loaded.Config.Role == config.Serve {
+			target = "the data folder " + loaded.Config.Data + " (--data)"
+		}
+		say(g.err, "restoring into %s\n", target)
 		progress := g.newProgress()
 		defer progress.end()
 		b.Progress = func(stream string, n uint64) {
@@ -73,12 +77,4 @@ apply at once: give those of the process.`,
 		})
 	}
 	return cmd
-}
-
-// restoreTarget describes the target of a restore by its settings.
-func restoreTarget(c config.Config) string {
-	if c.Role == config.Serve {
-		return "the data folder " + c.Data + " (--data)"
-	}
-	return "the NATS of --nats"
 }

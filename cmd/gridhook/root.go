@@ -104,7 +104,7 @@ func (g *globals) execute(ctx context.Context, args []string) int {
 		if cmd == root && len(args) > 1 && strings.HasPrefix(args[0], "-") {
 			err = usagef("the flag %s must come after the command", args[0]) // cobra takes the next argument for its value
 		}
-		say(g.err, "gridhook: %s\n", seeHelp(usageSentence(err), cmd))
+		say(g.err, "gridhook: %s\n", usageSentence(err, cmd))
 		return exitUsage
 	}
 }

@@ -23,9 +23,14 @@ func newSourceCommand(g *globals) *cobra.Command {
 	}
 	const example = "  gridhook source %s np15"
 	shown := r
-	shown.below = runLog
+	shown.below = func(w io.Writer, r record) {
+		printBelow(w, r["runs"], "AT:at, OUTCOME:outcome, ADDED:added, CHANGED:changed, REQUESTS:requests, ERROR:error")
+	}
 	checked := r
-	checked.below = checkedPrices
+	checked.below = func(w io.Writer, r record) {
+		printBelow(w, r["prices"], "NODE:node, MARKET:market, MINUTES:stepMinutes, PRICES:prices, FROM:startTime, TO:endTime, LOWEST $/kWh:lowest, HIGHEST $/kWh:highest")
+		printBelow(w, r["alerts"], "ALERT:name, FROM:from, TO:to")
+	}
 	return g.talks(group("source", "Sources: prices, alerts and tariffs that come in by themselves",
 		r.command(operation{
 			use: "add", path: "create", short: "Add a source, which fetches at once and then regularly",
@@ -86,17 +91,6 @@ func deriveSource(r record) {
 	default:
 		r["state"] = "ok"
 	}
-}
-
-// runLog prints the last runs of a source.
-func runLog(w io.Writer, r record) {
-	printBelow(w, r["runs"], "AT:at, OUTCOME:outcome, ADDED:added, CHANGED:changed, REQUESTS:requests, ERROR:error")
-}
-
-// checkedPrices prints the prices and alerts that a check has fetched.
-func checkedPrices(w io.Writer, r record) {
-	printBelow(w, r["prices"], "NODE:node, MARKET:market, MINUTES:stepMinutes, PRICES:prices, FROM:startTime, TO:endTime, LOWEST $/kWh:lowest, HIGHEST $/kWh:highest")
-	printBelow(w, r["alerts"], "ALERT:name, FROM:from, TO:to")
 }
 
 // printBelow prints a list of objects as a table after an empty line. It prints nothing

@@ -48,9 +48,7 @@ func (c *check) endpointBefore(ref storage.Ref) (e storage.WebhookEndpoint) {
 	if e, ok := c.endpoints[ref]; ok {
 		return *e
 	}
-	if ref.Valid() {
-		e, _ = replaced[storage.WebhookEndpoint](c, ref)
-	}
+	e, _ = replaced[storage.WebhookEndpoint](c, ref)
 	return e
 }
 

@@ -98,12 +98,15 @@ type check struct {
 // failed records an error of the store.
 func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
 
-// replaced returns the stored entity that the line replaces. An entity that does not decode
-// counts as absent: the import repairs it.
+// replaced returns the stored entity that the line replaces. An invalid reference has none. An
+// entity that does not decode counts as absent: the import repairs it.
 func replaced[T any, P interface {
 	*T
 	storage.Entity
 }](c *check, ref storage.Ref) (e T, found bool) {
+	if !ref.Valid() {
+		return e, false
+	}
 	stored, _, err := storage.Read[T, P](c.v, ref)
 	if err == nil {
 		return stored, true
@@ -180,10 +183,8 @@ func (l *organizationLine) prepare(c *check) storage.Entity {
 	l.ID = cmp.Or(l.ID, named)
 	c.p.Check(named == "" || named == l.ID, "organizationId", "must be absent or the same as id")
 	l.Base.OrganizationID = storage.Shared
-	if ref := storage.OrganizationRef(l.ID); ref.Valid() {
-		stored, _ := replaced[storage.Organization](c, ref)
-		l.Suspended = stored.Suspended // only an update changes it
-	}
+	stored, _ := replaced[storage.Organization](c, storage.OrganizationRef(l.ID))
+	l.Suspended = stored.Suspended // only an update changes it
 	return &l.Organization
 }
 
@@ -247,14 +248,12 @@ func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	c.p.Check(objectOrNull(l.LastSetPointSchedule), "lastSetPointSchedule", "must be an object or null")
 	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
-	if ref := l.HVACDevice.Ref(); ref.Valid() {
-		stored, found := replaced[storage.HVACDevice](c, ref)
-		l.Keep(&stored, storage.Time{Time: c.now})
-		if found {
-			over := hvacDeviceLine{HVACDevice: stored}
-			c.decodeOver(&over)
-			l.Linked = over.Linked
-		}
+	stored, found := replaced[storage.HVACDevice](c, l.HVACDevice.Ref())
+	l.Keep(&stored, storage.Time{Time: c.now})
+	if found {
+		over := hvacDeviceLine{HVACDevice: stored}
+		c.decodeOver(&over)
+		l.Linked = over.Linked
 	}
 	return &l.HVACDevice
 }
@@ -291,12 +290,10 @@ type onboardingLine struct {
 // one flow. The fields that the line does not name keep their stored values, because the
 // user advances the flow.
 func (l *onboardingLine) prepare(c *check) storage.Entity {
-	if ref := storage.KindOnboarding.Ref(l.OrganizationID, l.HomeID); ref.Valid() {
-		if stored, found := replaced[storage.Onboarding](c, ref); found {
-			over := onboardingLine{Onboarding: stored}
-			c.decodeOver(&over)
-			l.Onboarding = over.Onboarding
-		}
+	if stored, found := replaced[storage.Onboarding](c, storage.KindOnboarding.Ref(l.OrganizationID, l.HomeID)); found {
+		over := onboardingLine{Onboarding: stored}
+		c.decodeOver(&over)
+		l.Onboarding = over.Onboarding
 	}
 	l.ID = cmp.Or(l.ID, l.HomeID)
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)

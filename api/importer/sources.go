@@ -16,14 +16,11 @@ type sourceLine struct {
 // a source.
 func (l *sourceLine) prepare(c *check) storage.Entity {
 	source := storage.Source{ID: l.ID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
-	var before storage.Source
-	if ref := source.Ref(); ref.Valid() {
-		stored, found := replaced[storage.Source](c, ref)
-		if before = stored; found {
-			over := sourceLine{SourceSettings: storage.SourceSettings{Enabled: stored.Enabled}}
-			c.decodeOver(&over)
-			l.Enabled = over.Enabled
-		}
+	before, found := replaced[storage.Source](c, source.Ref())
+	if found {
+		over := sourceLine{SourceSettings: storage.SourceSettings{Enabled: before.Enabled}}
+		c.decodeOver(&over)
+		l.Enabled = over.Enabled
 	}
 	c.failed(c.ConfigureSource(&l.SourceSettings, &source, &before, &c.p))
 	return &source

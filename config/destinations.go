@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -15,8 +16,6 @@ type Destinations struct {
 	// Hosts include their port, such as receiver.internal:9443.
 	Hosts []string
 }
-
-var errDestinations = errors.New("must be ranges such as 10.1.0.0/16 and hosts such as receiver.internal or receiver.internal:9443, comma-separated")
 
 // hostName matches a host name in its ASCII form, or an IP address.
 var hostName = regexp.MustCompile(`^[a-z0-9_:]([a-z0-9_.:-]*[a-z0-9_])?$`)
@@ -39,11 +38,31 @@ func (d *Destinations) UnmarshalText(text []byte) error {
 			host = item
 		}
 		if n, err := strconv.ParseUint(ports[0], 10, 16); err != nil || n == 0 || !hostName.MatchString(host) || strings.Contains(host, ":") && len(ports) > 1 {
-			return errDestinations
+			return errors.New("must be ranges such as 10.1.0.0/16 and hosts such as receiver.internal or receiver.internal:9443, comma-separated")
 		}
 		for _, port := range ports {
 			d.Hosts = append(d.Hosts, net.JoinHostPort(host, port))
 		}
+	}
+	return nil
+}
+
+// Prefixes is a list of address ranges.
+type Prefixes []netip.Prefix
+
+// UnmarshalText parses a comma-separated list of ranges. An address is a range of one
+// address.
+func (p *Prefixes) UnmarshalText(text []byte) error {
+	*p = nil
+	for _, item := range List(string(text)) {
+		prefix, err := netip.ParsePrefix(item)
+		if addr, noRange := netip.ParseAddr(item); noRange == nil && addr.Zone() == "" {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil || prefix.Addr().Is4In6() || prefix != prefix.Masked() {
+			return errors.New("must be addresses or ranges such as 10.0.0.0/8 or 2001:db8::1, comma-separated")
+		}
+		*p = append(*p, prefix)
 	}
 	return nil
 }

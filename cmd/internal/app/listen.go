@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/pprof"
 	"slices"
 	"sync"
 
@@ -50,8 +51,8 @@ func (a *App) adminHandler() http.Handler {
 	}
 	operators := rest.Operators{Key: a.operator, Store: a.store}
 	if a.Profiles {
-		for path, page := range profilePages() {
-			pages[path] = operators.Only(func(w http.ResponseWriter, r *http.Request, _ rest.Caller) { page.ServeHTTP(w, r) })
+		for name, page := range profiles {
+			pages["/debug/pprof/"+name] = operators.Only(func(w http.ResponseWriter, r *http.Request, _ rest.Caller) { page(w, r) })
 		}
 	}
 	operations, backups := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,6 +77,13 @@ func (a *App) adminHandler() http.Handler {
 		}
 		operations.ServeHTTP(w, r)
 	})
+}
+
+// profiles are the profiles of the running process. Index serves those without a handler of
+// their own. The command line is not among them, because it may have secrets.
+var profiles = map[string]http.HandlerFunc{
+	"profile": pprof.Profile, "trace": pprof.Trace, "symbol": pprof.Symbol,
+	"": pprof.Index, "allocs": pprof.Index, "block": pprof.Index, "goroutine": pprof.Index, "heap": pprof.Index, "mutex": pprof.Index, "threadcreate": pprof.Index,
 }
 
 var errNoOperations = rest.NewProblem(rest.CodeNotFound, "This process has no operations.", "Send the request to gridhook serve or gridhook api.")

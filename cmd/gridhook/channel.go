@@ -14,7 +14,11 @@ import (
 
 func newChannelCommand(g *globals) *cobra.Command {
 	r := resource{
-		g: g, noun: "channel", plural: "channels", path: "/v1/channels", scope: g.forOrgOrOperator, derive: deriveChannel,
+		g: g, noun: "channel", plural: "channels", path: "/v1/channels", scope: g.forOrgOrOperator, derive: func(r record) {
+			if selected, _ := r["events"].([]any); len(selected) == 0 {
+				r["events"] = "all"
+			}
+		},
 		columns: "ID:id, KIND:kind, ADDRESS:address, ENABLED:enabled, EVENTS:events, DESCRIPTION:description",
 		fields:  "channel:id, kind:kind, address:address, events:events, enabled:enabled, description:description",
 	}
@@ -54,12 +58,6 @@ func channelFlags(isNew bool) []bodyFlag {
 		})
 	}
 	return flags
-}
-
-func deriveChannel(r record) {
-	if selected, _ := r["events"].([]any); len(selected) == 0 {
-		r["events"] = "all"
-	}
 }
 
 // channelTested returns a function that returns an error if a test message was not delivered.

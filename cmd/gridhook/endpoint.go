@@ -70,7 +70,10 @@ func newEndpointCommand(g *globals) *cobra.Command {
 			after:   failsIf("the endpoint did not accept the test", func(d events.Delivery) bool { return d.Outcome != events.OutcomeDelivered }),
 			fields:  "outcome:outcome, status:status, reason:reason, response:answer, took:durationMs:ms, message:id",
 		}),
-		newEndpointReplay(g), newReplays(g)))
+		newEndpointReplay(g),
+		group("replays", "Replays of the last week",
+			replays(g).list("List the replays of an organization", "  gridhook endpoint replays list --org acme"),
+			replays(g).get("Show the progress of a replay", "  gridhook endpoint replays get rpl_01JZ0000000000000000000000 --org acme"))))
 }
 
 // deriveEndpoint adds the settings that differ from the default, and sentences about the

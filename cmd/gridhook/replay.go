@@ -28,14 +28,6 @@ func replays(g *globals) resource {
 	}
 }
 
-// newReplays returns the commands that show replays.
-func newReplays(g *globals) *cobra.Command {
-	r := replays(g)
-	return group("replays", "Replays of the last week",
-		r.list("List the replays of an organization", "  gridhook endpoint replays list --org acme"),
-		r.get("Show the progress of a replay", "  gridhook endpoint replays get rpl_01JZ0000000000000000000000 --org acme"))
-}
-
 func newEndpointReplay(g *globals) *cobra.Command {
 	var watch bool
 	r := replays(g)

@@ -12,7 +12,11 @@ import (
 
 func newScheduleCommand(g *globals) *cobra.Command {
 	r := resource{
-		g: g, noun: "schedule", plural: "schedules", path: "/v1/webhook/schedules", scope: g.forOrg, derive: deriveSchedule,
+		g: g, noun: "schedule", plural: "schedules", path: "/v1/webhook/schedules", scope: g.forOrg, derive: func(r record) {
+			if s, err := convert[client.Schedule](r); err == nil {
+				r["runs"], r["window"] = rule(s), windowOf(s.Window)
+			}
+		},
 		columns: "ID:id, ENABLED:enabled, RUNS:runs, NEXT:nextRunAt, LAST:lastRunAt, LAST TRIGGER:lastTriggerId, DESCRIPTION:description", more: "WINDOW:window",
 		fields: "schedule:id, description:description, enabled:enabled, runs:runs, window:window, next run:nextRunAt, last run:lastRunAt, last trigger:lastTriggerId",
 	}
@@ -61,13 +65,6 @@ func oneRule(_ *cobra.Command, _ []string, body fields) error {
 		return usagef("give only one of --every, --cron and --on-price-change")
 	}
 	return nil
-}
-
-// deriveSchedule adds descriptions of a schedule's runs and of its window.
-func deriveSchedule(r record) {
-	if s, err := convert[client.Schedule](r); err == nil {
-		r["runs"], r["window"] = rule(s), windowOf(s.Window)
-	}
 }
 
 // rule describes when a schedule runs.

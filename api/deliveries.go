@@ -15,7 +15,7 @@ func (in *listDeliveriesInput) check(c *rest.Call) {
 	c.Wrong.Check(in.Since == nil || in.Until == nil || in.Until.After(in.Since.Time), "until", "must be after since")
 }
 
-func (in *listDeliveriesInput) query() events.DeliveryQuery {
+func (s *server) listDeliveries(_ context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
 	q := events.DeliveryQuery{
 		TriggerID: in.TriggerID, HomeID: in.HomeID, EndpointID: in.EndpointID,
 		Since: valueOr(in.Since, storage.Time{}).Time, Until: valueOr(in.Until, storage.Time{}).Time,
@@ -24,21 +24,17 @@ func (in *listDeliveriesInput) query() events.DeliveryQuery {
 	if in.Outcome != "" {
 		q.Outcomes = []events.Outcome{in.Outcome}
 	}
-	return q
-}
-
-func (s *server) deliveryHistory(_ context.Context, c *rest.Call, _ *struct{}) (h wire.DeliveryHistory, err error) {
-	h.Hours, err = s.Ledger.History(rest.UnlessShared(c.Org), c.Now)
-	return h, err
-}
-
-func (s *server) listDeliveries(_ context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
-	data, next, err := s.Ledger.Deliveries(c.Org, in.query())
+	data, next, err := s.Ledger.Deliveries(c.Org, q)
 	page := wire.Page[events.Delivery]{Data: data}
 	if next != "" {
 		page.Next = &next
 	}
 	return page, storage.NotFound(err, storage.Ref{Kind: "trigger", Org: c.Org, ID: in.TriggerID})
+}
+
+func (s *server) deliveryHistory(_ context.Context, c *rest.Call, _ *struct{}) (h wire.DeliveryHistory, err error) {
+	h.Hours, err = s.Ledger.History(rest.UnlessShared(c.Org), c.Now)
+	return h, err
 }
 
 func (s *server) getDelivery(_ context.Context, c *rest.Call, _ *struct{}) (events.DeliveryLog, error) {

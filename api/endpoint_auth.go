@@ -14,14 +14,6 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// secretField returns the field path of the authentication's secret.
-func secretField(a *wire.Authentication) string {
-	if a.Type == storage.AuthenticationOAuth2 {
-		return "authentication.clientSecret"
-	}
-	return "authentication.token"
-}
-
 // keepsStored reports whether an input keeps the stored secret.
 func keepsStored(secret string) bool { return secret == "" || secret == storage.Masked }
 
@@ -35,8 +27,9 @@ func (s *server) applyAuthentication(in *wire.Authentication, e, was *storage.We
 	before := cmp.Or(was.Authentication, &storage.Authentication{})
 	a := storage.Authentication{Type: in.Type, TokenURL: in.TokenURL, ClientID: in.ClientID, Scopes: in.Scopes, Audience: in.Audience}
 	e.Authentication = &a
-	field, secret := secretField(in), *in.Secret()
+	field, secret := "authentication.token", *in.Secret()
 	if in.Type == storage.AuthenticationOAuth2 {
+		field = "authentication.clientSecret"
 		p.Check(in.Token == "", "authentication.token", "is for bearer only")
 		rest.UnmaskURL(&a.TokenURL, before.TokenURL, "authentication.tokenUrl", p)
 		if err := s.checkDestination("authentication.tokenUrl", a.TokenURL, p); err != nil {

@@ -209,7 +209,7 @@ func (d *document) webhooks() object {
 		body := d.types.Of(reflect.TypeOf(e.Body), schema.Response)
 		body.SetConst("type", e.Name)
 		all[e.Name] = object{"post": object{
-			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookResponse, "parameters": webhookHeaders(),
+			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookResponse, "parameters": webhookHeaders,
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
 			"responses":   object{"2XX": object{"description": "The webhook is accepted."}},
 			"security":    []object{}, // the signature authenticates the sender
@@ -218,9 +218,17 @@ func (d *document) webhooks() object {
 	return all
 }
 
-func webhookHeaders() (all []object) {
-	for _, h := range wire.WebhookHeaders() {
-		all = append(all, object{"name": h.Name, "in": "header", "required": h.Required, "description": h.Description, "schema": object{"type": "string"}})
-	}
-	return all
+// webhookHeaders are the headers of a webhook as in Standard Webhooks.
+var webhookHeaders = []object{
+	header("webhook-id", true, "Identifies the message. It is the same on every attempt, so that you can detect a repeat.", object{"type": "string"}),
+	header("webhook-timestamp", true, "The time of this attempt in Unix seconds. Refuse a time more than five minutes off.", object{"type": "string"}),
+	header("webhook-signature", true, "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>. For 24 hours after a rotation there are two signatures, separated by a space. "+
+		"A gzip body has one signature for the sent bytes and one for the JSON: verify either.", object{"type": "string"}),
+	header("traceparent", false, "The trace of the attempt as in W3C Trace Context, if the operator traces. It is not signed.", object{"type": "string"}),
+	header("content-encoding", false, "gzip, if the endpoint's compression is gzip.", object{"type": "string"}),
+}
+
+// header describes a header as a parameter.
+func header(name string, required bool, description string, schema object) object {
+	return object{"name": name, "in": "header", "required": required, "description": description, "schema": schema}
 }

@@ -42,9 +42,6 @@ func (d *document) components() object {
 }
 
 func (d *document) sharedParameters() object {
-	header := func(name string, required bool, description string, schema object) object {
-		return object{"name": name, "in": "header", "required": required, "description": description, "schema": schema}
-	}
 	identifier := object{"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"}
 	return object{
 		"id": object{"name": "id", "in": "path", "required": true, "description": "The identifier.", "schema": identifier},

@@ -39,7 +39,11 @@ func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInp
 	case !in.Explain:
 		return func(b []byte) []byte { return signal.Append(b, c.Now) }, nil
 	}
-	explained, err := json.Marshal(explain(reasons))
+	shown := make([]wire.PriceReason, len(reasons))
+	for i, r := range reasons {
+		shown[i] = wire.PriceReason{StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)}, Reason: r}
+	}
+	explained, err := json.Marshal(shown)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +58,3 @@ type ready func(to []byte) []byte
 
 // AppendTo implements rest.Encoder.
 func (r ready) AppendTo(b []byte) []byte { return r(b) }
-
-// explain converts the reasons of a signal for the response.
-func explain(reasons []pricing.Reason) []wire.PriceReason {
-	shown := make([]wire.PriceReason, len(reasons))
-	for i, r := range reasons {
-		shown[i] = wire.PriceReason{StartTime: storage.Time{Time: r.Start}, EndTime: storage.Time{Time: r.Start.Add(pricing.Interval)}, Reason: r}
-	}
-	return shown
-}

@@ -144,21 +144,3 @@ func (w Webhook) Handler() string {
 const WebhookResponse = "Respond 2xx to accept the webhook. 410 disables the endpoint. 429 and 503 may have Retry-After. " +
 	"Every other response is retried. Redirects are not followed. A 2xx response to price_signal.batch may have the body " +
 	`{"results": [{"webhookId", "status", "reason"}]} with the messages that are not accepted.`
-
-// WebhookHeader is a header of a webhook as in Standard Webhooks.
-type WebhookHeader struct {
-	Name, Description string
-	Required          bool
-}
-
-// WebhookHeaders returns the headers of a webhook.
-func WebhookHeaders() []WebhookHeader {
-	return []WebhookHeader{
-		{"webhook-id", "Identifies the message. It is the same on every attempt, so that you can detect a repeat.", true},
-		{"webhook-timestamp", "The time of this attempt in Unix seconds. Refuse a time more than five minutes off.", true},
-		{"webhook-signature", "v1,<base64 of the HMAC-SHA256 of id.timestamp.body with the bytes of the secret>. For 24 hours after a rotation there are two signatures, separated by a space. " +
-			"A gzip body has one signature for the sent bytes and one for the JSON: verify either.", true},
-		{"traceparent", "The trace of the attempt as in W3C Trace Context, if the operator traces. It is not signed.", false},
-		{"content-encoding", "gzip, if the endpoint's compression is gzip.", false},
-	}
-}

@@ -53,11 +53,8 @@ func newSignalCommand(g *globals) *cobra.Command {
 				if plotted {
 					plot(w, s, zone)
 				}
-				switch {
-				case explained:
-					explanation(w, s)
-				case !plotted:
-					signalTable(w, s)
+				if explained || !plotted {
+					signalTable(w, s, explained)
 				}
 				signalSource(w, s)
 			})
@@ -76,25 +73,30 @@ func newSignalCommand(g *globals) *cobra.Command {
 // zoneOf returns the time zone of a home, or UTC if the home has none.
 func zoneOf(ctx context.Context, c *client.Client, home string) *time.Location {
 	h, err := c.OwnHome(ctx, home)
-	if err != nil {
-		return time.UTC
-	}
-	if zone, ok := storage.Location(h.Timezone); ok {
+	if zone, ok := storage.Location(h.Timezone); err == nil && ok {
 		return zone
 	}
 	return time.UTC
 }
 
-// signalTable prints a row for each change, because prices stay the same for hours.
-func signalTable(w io.Writer, s client.Signal) {
-	row(w, "FROM", "TO", "PRICE $/kWh", "IMPORT $/kWh", "EXPORT $/kWh", "CONFIDENCE")
-	for i := 0; i < len(s.Data); {
-		first := s.Data[i]
-		last := first
-		for ; i < len(s.Data) && sameRates(first, s.Data[i]); i++ {
+// signalTable prints a row for each change, because prices stay the same for hours. With the
+// explanation of the signal, a change of a reason counts instead of a change of a price.
+func signalTable(w io.Writer, s client.Signal, explained bool) {
+	heads, intervals := []any{"FROM", "TO", "PRICE $/kWh", "IMPORT $/kWh", "EXPORT $/kWh", "CONFIDENCE"}, len(s.Data)
+	same := func(a, b int) bool { return sameRates(s.Data[a], s.Data[b]) }
+	note := func(i int) any { return s.Data[i].Confidence }
+	if explained {
+		heads, intervals = []any{"FROM", "TO", "PRICE $/kWh", "IMPORT", "EXPORT", "WHY"}, min(len(s.Data), len(s.Explanation))
+		same = func(a, b int) bool { return s.Explanation[a].SameAs(s.Explanation[b].Reason) }
+		note = func(i int) any { return s.Explanation[i].Reason }
+	}
+	row(w, heads...)
+	for i := 0; i < intervals; {
+		start, first, last := i, s.Data[i], s.Data[i]
+		for ; i < intervals && same(start, i); i++ {
 			last = s.Data[i]
 		}
-		row(w, moment(first.StartTime), moment(last.EndTime), rate(first.Price), rate(first.Import), rate(first.Export), first.Confidence)
+		row(w, moment(first.StartTime), moment(last.EndTime), rate(first.Price), rate(first.Import), rate(first.Export), note(start))
 	}
 }
 
@@ -109,17 +111,4 @@ func signalSource(w io.Writer, s client.Signal) {
 	say(w, "\nimport: %s\n", or(plain(s.Metadata.ImportSource)))
 	e := s.Metadata.ExportCompensation
 	say(w, "export: %s, %s\n", e.Type, or(plain(e.Description)))
-}
-
-// explanation prints a row for each change of a price or of its reason.
-func explanation(w io.Writer, s client.Signal) {
-	row(w, "FROM", "TO", "PRICE $/kWh", "IMPORT", "EXPORT", "WHY")
-	for i := 0; i < len(s.Data) && i < len(s.Explanation); {
-		first, why := s.Data[i], s.Explanation[i].Reason
-		last := first
-		for ; i < len(s.Data) && i < len(s.Explanation) && why.SameAs(s.Explanation[i].Reason); i++ {
-			last = s.Data[i]
-		}
-		row(w, moment(first.StartTime), moment(last.EndTime), rate(first.Price), rate(first.Import), rate(first.Export), why)
-	}
 }

@@ -29,7 +29,7 @@ func (in *billInput) check(c *rest.Call) {
 		c.Wrong.Addf("tariff", "%s", billReason(err, bill.ErrTerms))
 	} else if err != nil {
 		plan := storage.RatePlan{ID: "tariff", Tariff: in.Tariff}
-		_ = c.Wrong.AddError(plan.Validate()) // Validate returns field errors only
+		plan.Check(&c.Wrong)
 	}
 }
 

@@ -54,9 +54,7 @@ func (s *server) setChannel(in *storage.ChannelSettings, c, before *storage.Chan
 	case strings.HasSuffix(c.Address, "/"+storage.Masked):
 		p.Addf("address", "requires the whole URL: %s keeps only the stored address", storage.Masked)
 	}
-	if err := p.AddError(c.Validate()); err != nil {
-		return err
-	}
+	c.Check(p)
 	if c.Kind != storage.ChannelEmail {
 		if err := s.checkDestination("address", c.Address, p); err != nil {
 			return err

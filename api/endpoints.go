@@ -32,9 +32,7 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 		return err
 	}
 	checkHeaderCase(e.Headers, p)
-	if err := p.AddError(e.Validate()); err != nil {
-		return err
-	}
+	e.Check(p)
 	if !e.IsRelay() {
 		if err := s.checkDestination("url", e.URL, p); err != nil {
 			return err

@@ -17,8 +17,8 @@ type entity[T any] interface {
 
 // create stores a new entity, unless the request or the entity has wrong fields.
 func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) error {
-	if err := c.Wrong.With(e.Validate()); err != nil {
-		return err
+	if e.Check(&c.Wrong); c.Wrong.Err() != nil {
+		return c.Wrong.Err()
 	}
 	return s.Store.Create(ctx, e)
 }
@@ -45,7 +45,8 @@ func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, re
 		if err := change(e, &p); err != nil {
 			return err
 		}
-		return p.With(P(e).Validate())
+		P(e).Check(&p)
+		return p.Err()
 	})
 	if wrong := c.Wrong.Err(); wrong != nil && errors.Is(err, storage.ErrNotFound) {
 		err = wrong

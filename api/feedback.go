@@ -11,8 +11,8 @@ import (
 
 func (s *server) feedback(ctx context.Context, c *rest.Call, in *wire.FeedbackInput) (wire.FeedbackReceipt, error) {
 	f := storage.Feedback{ID: storage.NewID("fb_", c.Now), FeedbackForm: in.FeedbackForm, RequestID: c.RequestID}
-	if err := c.Wrong.With(f.Validate()); err != nil {
-		return wire.FeedbackReceipt{}, err
+	if f.Check(&c.Wrong); c.Wrong.Err() != nil {
+		return wire.FeedbackReceipt{}, c.Wrong.Err()
 	}
 	return rest.Idempotent(ctx, s.rest, c, storage.Shared, c.Client, f.ID, in, func(id string) (wire.FeedbackReceipt, error) {
 		f.ID, f.CreatedAt.Time = id, s.Store.Now()

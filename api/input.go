@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"time"
 
@@ -117,7 +118,9 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 // reported it.
 func resolveWindow(c *rest.Call, start, end *storage.Time) pricing.Window {
 	w, err := pricing.ResolveWindow(given(start), given(end), c.Now)
-	_ = c.Wrong.AddError(err) // ResolveWindow returns field errors only
+	if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
+		c.Wrong.Add(wrong.Fields)
+	}
 	return w
 }
 

@@ -12,8 +12,8 @@ import (
 // identifier.
 func (s *server) createPlanEvent(ctx context.Context, c *rest.Call, in *wire.CreatePlanEventInput) (storage.PlanEvent, error) {
 	in.SetDefaults()
-	if err := c.Wrong.With(in.PlanEvent.Validate()); err != nil {
-		return storage.PlanEvent{}, err
+	if in.Check(&c.Wrong); c.Wrong.Err() != nil {
+		return storage.PlanEvent{}, c.Wrong.Err()
 	}
 	plan := storage.KindRatePlan.Ref(in.Owner(), in.PlanID)
 	if _, err := storage.Get[storage.RatePlan](s.Store, plan); err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,11 +26,9 @@ func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPl
 	plan := storage.RatePlan{ID: in.ID, Name: in.Name, Utility: in.Utility, Tariff: in.Tariff, Parts: in.Parts}
 	plan.OrganizationID = in.Owner()
 	in.Choose(&plan, &c.Wrong)
-	err := c.Wrong.AddError(s.Store.View(func(v storage.View) error { return storage.CheckComposed(v, &plan) }))
-	if err == nil {
-		err = c.Wrong.With(plan.Validate())
-	}
-	if err == nil {
+	err := s.Store.View(func(v storage.View) error { return storage.CheckComposed(&c.Wrong, v, &plan) })
+	plan.Check(&c.Wrong)
+	if err = cmp.Or(err, c.Wrong.Err()); err == nil {
 		err = s.Store.Replace(ctx, &plan)
 	}
 	return showPlan(&plan), err

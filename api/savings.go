@@ -14,9 +14,7 @@ import (
 
 type savingsInput struct{ wire.SavingsInput }
 
-func (in *savingsInput) check(c *rest.Call) {
-	_ = c.Wrong.AddError(in.Validate()) // Validate returns field errors only
-}
+func (in *savingsInput) check(c *rest.Call) { in.Check(&c.Wrong) }
 
 func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsInput) (savings.Result, error) {
 	home, err := storage.Get[storage.Home](s.Store, storage.KindHome.Ref(c.Org, c.ID))

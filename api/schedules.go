@@ -65,8 +65,8 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 	made := storage.NewSchedule(c.Org)
 	made.ID = storage.NewID("sch_", c.Now)
 	applySchedule(&in.ScheduleSettings, &made, &c.Wrong)
-	if err := c.Wrong.With(made.Validate()); err != nil {
-		return wire.Schedule{}, err
+	if made.Check(&c.Wrong); c.Wrong.Err() != nil {
+		return wire.Schedule{}, c.Wrong.Err()
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
 		made.ID = id

@@ -16,8 +16,8 @@ func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarIn
 	if err != nil {
 		return storage.Home{}, err
 	}
-	if err := c.Wrong.With(solar.Validate()); err != nil {
-		return storage.Home{}, err
+	if solar.Check(&c.Wrong); c.Wrong.Err() != nil {
+		return storage.Home{}, c.Wrong.Err()
 	}
 	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
 		home, err := storage.Get[storage.Home](s.Store, storage.KindHome.Ref(c.Org, in.HomeID))

@@ -101,9 +101,7 @@ func (s *server) setSource(in *storage.SourceSettings, source, before *storage.S
 			"is required because the adapter, the host of url or the parameter tokenUrl changes")
 	}
 	source.SetDefaults()
-	if err := p.AddError(source.Validate()); err != nil {
-		return err
-	}
+	source.Check(p)
 	if err := s.checkDestination("url", source.URL, p); err != nil {
 		return err
 	}

@@ -65,24 +65,6 @@ func (p *Problems) Err() error {
 	return &InvalidError{Fields: p.list}
 }
 
-// AddError adds the fields of an *InvalidError. It returns every other error unchanged.
-func (p *Problems) AddError(err error) error {
-	if err, ok := err.(*InvalidError); ok { //nolint:errorlint // Validate returns it as it is
-		p.Add(err.Fields)
-		return nil
-	}
-	return err
-}
-
-// With adds the fields of an *InvalidError and returns all wrong fields as an error. It
-// returns every other error unchanged.
-func (p *Problems) With(err error) error {
-	if err := p.AddError(err); err != nil {
-		return err
-	}
-	return p.Err()
-}
-
 // covers reports whether the list contains the field or one of its parents.
 func (p *Problems) covers(field string) bool {
 	for _, known := range p.list {

@@ -71,16 +71,14 @@ func (o overrides) Support(area string) (s eligibility.Support, ok bool) {
 	return a.Support()
 }
 
-// Validate names every wrong field.
-func (a *Area) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (a *Area) Check(p *Problems) {
 	_, supported := a.Support()
 	_, served := a.Territory()
 	p.Check(served || supported, "supported", "is required without utilities")
 	p.Check(!served || len(a.Code) > len("IL"), "area", "must be a zipcode of five digits or a prefix of three with utilities")
 	p.Check(!served || len(a.Utilities) > 0, "utilities", "must name at least one utility")
 	if a.Timezone != "" {
-		checkLocation(&p, a.Timezone)
+		checkLocation(p, a.Timezone)
 	}
-	return p.Err()
 }

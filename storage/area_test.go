@@ -11,7 +11,7 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestArea_Validate(t *testing.T) {
+func TestArea_Check(t *testing.T) {
 	yes := true
 	check(t, func() storage.Area { return storage.Area{Code: "606", Supported: &yes} }, []tweak[storage.Area]{
 		{"a zipcode", func(a *storage.Area) { a.Code = "60614" }, ""},

@@ -73,18 +73,16 @@ func (c *Channel) Wants(eventType string) bool {
 	return c.Enabled && slices.Contains(wanted, eventType)
 }
 
-// Validate names every wrong field.
-func (c *Channel) Validate() error {
-	var p Problems
-	CheckID(&p, "id", c.ID)
-	checkEnum(&p, "kind", c.Kind, ChannelKinds()...)
+// Check adds every wrong field.
+func (c *Channel) Check(p *Problems) {
+	CheckID(p, "id", c.ID)
+	checkEnum(p, "kind", c.Kind, ChannelKinds()...)
 	if c.Kind == ChannelEmail {
 		to, err := mail.ParseAddress(c.Address)
 		p.Check(err == nil && to.Address == c.Address, "address", "must be an email address such as ops@example.com")
 	} else {
-		checkURL(&p, "address", c.Address)
+		checkURL(p, "address", c.Address)
 	}
-	return p.Err()
 }
 
 // MaskAddress returns a channel's address with everything after a URL's host masked,

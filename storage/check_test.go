@@ -30,7 +30,7 @@ func TestHome_Timezone(t *testing.T) {
 	} {
 		h := storagetest.Home("org", "home", "plan")
 		h.Timezone = name
-		if err := h.Validate(); (err == nil) != want {
+		if err := storage.Validate(h); (err == nil) != want {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -91,15 +91,13 @@ func DevicesOf(v View, org, homeID, after string) iter.Seq2[HVACDevice, error] {
 // Ref names the device.
 func (d *HVACDevice) Ref() Ref { return KindHVACDevice.Ref(d.OrganizationID, d.ID) }
 
-// Validate names every wrong field.
-func (d *HVACDevice) Validate() error {
-	var p Problems
-	checkEnum(&p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
-	checkMode(&p, "systemDetails.defaultMode", d.Details.DefaultMode)
+// Check adds every wrong field.
+func (d *HVACDevice) Check(p *Problems) {
+	checkEnum(p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
+	checkMode(p, "systemDetails.defaultMode", d.Details.DefaultMode)
 	if d.Equipment != nil {
-		d.Equipment.Validate(&p, "equipment.")
+		d.Equipment.Validate(p, "equipment.")
 	}
-	return p.Err()
 }
 
 func checkMode(p *Problems, field string, m Mode) {

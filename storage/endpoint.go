@@ -260,32 +260,30 @@ func (e *WebhookEndpoint) Selects(homeID, ratePlanID string) bool {
 // Ref names the endpoint.
 func (e *WebhookEndpoint) Ref() Ref { return KindWebhookEndpoint.Ref(e.OrganizationID, e.ID) }
 
-// Validate names every wrong field. The dispatcher's guard checks the destination's
+// Check adds every wrong field. The dispatcher's guard checks the destination's
 // scheme, port and address against the operator's policy.
-func (e *WebhookEndpoint) Validate() error {
-	var p Problems
-	CheckID(&p, "id", e.ID)
+func (e *WebhookEndpoint) Check(p *Problems) {
+	CheckID(p, "id", e.ID)
 	if !e.IsRelay() {
-		checkURL(&p, "url", e.URL)
+		checkURL(p, "url", e.URL)
 	}
 	p.Check(!e.VerifyURL || !e.IsRelay(), "verifyUrl", "must be false for relay:listen, which nothing requests")
-	checkHeaders(&p, e.Headers)
-	checkEnum(&p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
+	checkHeaders(p, e.Headers)
+	checkEnum(p, "deliveryMode", e.DeliveryMode, DeliverAlways, DeliverOnChange)
 	p.Check(e.MinPriceChange == 0 || e.MinPriceChange >= 1e-6, "minPriceChange", "must be 0 or at least 0.000001, the precision of prices")
 	p.Check(e.MinPriceChange == 0 || e.DeliveryMode == DeliverOnChange, "minPriceChange", "must be 0 unless deliveryMode is onChange")
 	if e.HTTPVersion == HTTPVersion2 {
 		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")
 	}
 	if e.Authentication != nil {
-		e.Authentication.check(&p, e)
+		e.Authentication.check(p, e)
 	}
 	if e.ClientCertificate != nil {
-		e.ClientCertificate.check(&p, e)
+		e.ClientCertificate.check(p, e)
 	}
 	r := e.RetryPolicy
 	p.Check(r.MaxSeconds >= r.InitialSeconds, "retryPolicy.maxSeconds", "must be at least initialSeconds")
 	p.Check(r.DisableAfterSeconds == 0 || r.DisableAfterSeconds >= 60, "retryPolicy.disableAfterSeconds", "must be at least 60, or 0 for never")
-	return p.Err()
 }
 
 // Masked replaces a secret in a response. A request with it keeps the stored secret.

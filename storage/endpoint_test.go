@@ -15,7 +15,7 @@ func validEndpoint() storage.WebhookEndpoint {
 	return e
 }
 
-func TestWebhookEndpoint_Validate(t *testing.T) {
+func TestWebhookEndpoint_Check(t *testing.T) {
 	type endpoint = storage.WebhookEndpoint
 	url := func(s string) func(*endpoint) { return func(e *endpoint) { e.URL = s } }
 	check(t, validEndpoint, slices.Concat(

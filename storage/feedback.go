@@ -99,9 +99,7 @@ func quoted(v any) []byte {
 	return bytes.ToLower(text)
 }
 
-// Validate names every wrong field.
-func (f *Feedback) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (f *Feedback) Check(p *Problems) {
 	p.Check(f.Contact.Email != "" || f.Contact.PreferredContact != ContactEmail, "contact.email", "is required if preferred_contact is email")
-	return p.Err()
 }

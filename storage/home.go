@@ -40,13 +40,11 @@ func NewHome(org string) Home {
 // Ref names the home.
 func (h *Home) Ref() Ref { return KindHome.Ref(h.OrganizationID, h.ID) }
 
-// Validate names every wrong field.
-func (h *Home) Validate() error {
-	var p Problems
-	CheckID(&p, "id", h.ID)
+// Check adds every wrong field.
+func (h *Home) Check(p *Problems) {
+	CheckID(p, "id", h.ID)
 	if h.Timezone != "" {
-		checkLocation(&p, h.Timezone)
+		checkLocation(p, h.Timezone)
 	}
-	checkEnum(&p, "carbonSignalIntensity", h.CarbonSignalIntensity, CarbonLow, CarbonMedium, CarbonHigh)
-	return p.Err()
+	checkEnum(p, "carbonSignalIntensity", h.CarbonSignalIntensity, CarbonLow, CarbonMedium, CarbonHigh)
 }

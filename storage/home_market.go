@@ -14,9 +14,7 @@ type HomeMarket struct {
 // Ref names the market by its home.
 func (m *HomeMarket) Ref() Ref { return KindHomeMarket.Ref(m.OrganizationID, m.HomeID) }
 
-// Validate names every wrong field.
-func (m *HomeMarket) Validate() error {
-	var p Problems
-	checkMarket(&p, m.Node, m.Market)
-	return p.Err()
+// Check adds every wrong field.
+func (m *HomeMarket) Check(p *Problems) {
+	checkMarket(p, m.Node, m.Market)
 }

@@ -188,12 +188,10 @@ func (k *Key) RateLimitID() string {
 // Ref names the key.
 func (k *Key) Ref() Ref { return KindKey.Ref(k.OrganizationID, k.ID) }
 
-// Validate names every wrong field.
-func (k *Key) Validate() error {
-	var p Problems
-	CheckID(&p, "keyId", k.ID)
+// Check adds every wrong field.
+func (k *Key) Check(p *Problems) {
+	CheckID(p, "keyId", k.ID)
 	p.Check(len(k.Scopes) > 0, "scopes", "must name at least one scope")
-	return p.Err()
 }
 
 func hashSecret(secret string) string { return Hash(secret, sha256.Size) }

@@ -24,7 +24,7 @@ func TestNewKey_Matches(t *testing.T) {
 	if err != nil || strings.Contains(string(stored), secret) {
 		t.Errorf("the stored form is %s (%v), with the secret", stored, err)
 	}
-	if err := key.Validate(); err != nil {
+	if err := storage.Validate(&key); err != nil {
 		t.Error(err)
 	}
 	for _, s := range storage.DefaultScopes() {

@@ -13,9 +13,7 @@ type KeyUse struct {
 // Ref names the last use by its key.
 func (u *KeyUse) Ref() Ref { return KindKeyUse.Ref(u.OrganizationID, u.KeyID) }
 
-// Validate names every wrong field.
-func (u *KeyUse) Validate() error {
-	var p Problems
-	CheckID(&p, "keyId", u.KeyID)
-	return p.Err()
+// Check adds every wrong field.
+func (u *KeyUse) Check(p *Problems) {
+	CheckID(p, "keyId", u.KeyID)
 }

@@ -74,7 +74,7 @@ func TestLimit_Waits(t *testing.T) {
 	}
 	close(slow.end)
 	others.Wait()
-	if !errors.Is(first, errSlow) {
+	if _, invalid := errors.AsType[*storage.InvalidError](first); !invalid {
 		t.Errorf("first: %v", first)
 	}
 	if err := s.Create(t.Context(), endpoint("acme", "b")); err != nil {
@@ -88,12 +88,10 @@ type slowEntity struct {
 	started, end chan struct{}
 }
 
-var errSlow = errors.New("not valid in the end")
-
-func (e slowEntity) Validate() error {
+func (e slowEntity) Check(p *storage.Problems) {
 	close(e.started)
 	<-e.end
-	return errSlow
+	p.Addf("id", "is wrong in the end")
 }
 
 func TestLimit_ConcurrentCreates(t *testing.T) {

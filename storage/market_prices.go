@@ -29,13 +29,11 @@ func marketPricesRef(org, series string, month time.Time) Ref {
 // Ref names the prices.
 func (m *MarketPrices) Ref() Ref { return KindMarketPrices.Ref(m.OrganizationID, m.ID) }
 
-// Validate names every wrong field.
-func (m *MarketPrices) Validate() error {
-	var p Problems
-	CheckID(&p, "id", m.ID)
+// Check adds every wrong field.
+func (m *MarketPrices) Check(p *Problems) {
+	CheckID(p, "id", m.ID)
 	_, err := unpackPrices(m.Prices)
 	p.Check(err == nil, "prices", "is invalid: %v", err)
-	return p.Err()
 }
 
 // priceSteps is the number of steps in 1 $/kWh. A step is the smallest difference between

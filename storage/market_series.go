@@ -56,25 +56,23 @@ func marketSeriesID(kind market.Kind, node string) string {
 // Ref names the series.
 func (m *MarketSeries) Ref() Ref { return KindMarketSeries.Ref(m.OrganizationID, m.ID) }
 
-// Validate names every wrong field.
-func (m *MarketSeries) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (m *MarketSeries) Check(p *Problems) {
 	if m.Market == market.Emissions {
 		region, ok := carbon.Named(m.Node)
 		p.Check(ok && region.Code == m.Node, "node", "must be the grid region of the emissions, such as CA")
 	} else {
-		checkMarket(&p, m.Node, m.Market)
+		checkMarket(p, m.Node, m.Market)
 	}
 	p.Check(m.Timezone != "", "timezone", "is required")
 	if m.Timezone != "" {
-		checkLocation(&p, m.Timezone)
+		checkLocation(p, m.Timezone)
 	}
 	switch m.StepMinutes {
 	case 5, 15, 30, 60:
 	default:
 		p.Addf("stepMinutes", "must be 5, 15, 30 or 60")
 	}
-	return p.Err()
 }
 
 // checkMarket validates a node and its market.

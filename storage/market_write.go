@@ -20,22 +20,17 @@ type PricesPart struct {
 	Prices []float64
 }
 
-// Validate names every wrong field for prices with the given step length. A step of 0
-// means that the length is not known yet.
-func (p *PricesPart) Validate(step time.Duration, now time.Time) error {
+// Check adds every wrong field for prices with the given step length. A step of 0 means
+// that the length is not known yet.
+func (part *PricesPart) Check(p *Problems, step time.Duration, now time.Time) {
 	const maxPrice = 50
-	var wrong Problems
-	grid := step
-	if step == 0 {
-		grid = 5 * time.Minute
+	grid := cmp.Or(step, 5*time.Minute)
+	end := part.Start.Add(time.Duration(len(part.Prices)) * step)
+	p.Check(part.Start.Equal(part.Start.Truncate(grid)), "startTime", "must be the start of a step of %v", grid)
+	p.Check(!end.After(now.Add(aheadPrices)), "startTime", "leads to %s, which is more than 45 days ahead", end.UTC().Format(TimeLayout))
+	for i, price := range part.Prices {
+		p.Check(math.IsNaN(price) || math.Abs(price) <= maxPrice, index("prices", i), "must be from %d to %d $/kWh", -maxPrice, maxPrice)
 	}
-	end := p.Start.Add(time.Duration(len(p.Prices)) * step)
-	wrong.Check(p.Start.Equal(p.Start.Truncate(grid)), "startTime", "must be the start of a step of %v", grid)
-	wrong.Check(!end.After(now.Add(aheadPrices)), "startTime", "leads to %s, which is more than 45 days ahead", end.UTC().Format(TimeLayout))
-	for i, price := range p.Prices {
-		wrong.Check(math.IsNaN(price) || math.Abs(price) <= maxPrice, index("prices", i), "must be from %d to %d $/kWh", -maxPrice, maxPrice)
-	}
-	return wrong.Err()
 }
 
 // priceRetention is the retention of a series, counted back from its end. No signal needs
@@ -151,15 +146,12 @@ func (w *priceWriter) setDefaults() error {
 
 // check validates the series and the parts.
 func (w *priceWriter) check(parts []PricesPart) error {
-	if err := w.series.Validate(); err != nil {
-		return err
-	}
+	var p Problems
+	w.series.Check(&p)
 	for i := range parts {
-		if err := parts[i].Validate(w.series.step(), w.now); err != nil {
-			return err
-		}
+		parts[i].Check(&p, w.series.step(), w.now)
 	}
-	return nil
+	return p.Err()
 }
 
 // merge adds the parts to the prices by start and drops prices older than the retention.

@@ -37,15 +37,13 @@ const MaxMissingHours = 72
 // Ref names the measured load by its home.
 func (m *MeasuredLoad) Ref() Ref { return KindMeasuredLoad.Ref(m.OrganizationID, m.HomeID) }
 
-// Validate names every wrong field.
-func (m *MeasuredLoad) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (m *MeasuredLoad) Check(p *Problems) {
 	seen := map[string]bool{}
 	for i, month := range m.Months {
 		p.Check(!seen[month.Month], index("months", i)+".month", "is there twice: %s", month.Month)
 		seen[month.Month] = true
 	}
-	return p.Err()
 }
 
 // Merge adds the stored months that m does not replace. A new month replaces the stored

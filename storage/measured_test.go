@@ -17,7 +17,7 @@ func measured(month string, watts int, missing float64) storage.MeasuredMonth {
 	return storage.MeasuredMonth{Month: month, KWh: hours * float64(watts) / 1000, MissingHours: missing, Watts: slices.Repeat([]int{watts}, 24)}
 }
 
-func TestMeasuredLoad_Validate(t *testing.T) {
+func TestMeasuredLoad_Check(t *testing.T) {
 	valid := func() storage.MeasuredLoad {
 		return storage.MeasuredLoad{HomeID: "h", Months: []storage.MeasuredMonth{measured("2026-07", 500, 0)}}
 	}

@@ -35,13 +35,11 @@ type Onboarding struct {
 // Ref names the flow by its home.
 func (o *Onboarding) Ref() Ref { return KindOnboarding.Ref(o.OrganizationID, o.HomeID) }
 
-// Validate names every wrong field.
-func (o *Onboarding) Validate() error {
-	var p Problems
-	CheckID(&p, "id", o.ID)
-	checkEnum(&p, "status", o.Status, OnboardingNotStarted, OnboardingInProgress, OnboardingCompleted, OnboardingError)
-	checkEnum(&p, "eligibilityStatus", o.EligibilityStatus, Eligible, NotEligible)
-	return p.Err()
+// Check adds every wrong field.
+func (o *Onboarding) Check(p *Problems) {
+	CheckID(p, "id", o.ID)
+	checkEnum(p, "status", o.Status, OnboardingNotStarted, OnboardingInProgress, OnboardingCompleted, OnboardingError)
+	checkEnum(p, "eligibilityStatus", o.EligibilityStatus, Eligible, NotEligible)
 }
 
 // TransitionError says that a flow's status does not allow an operation.

@@ -85,17 +85,15 @@ func OpenADRRef(t OpenADRType, org, id string) Ref { return t.Kind().Ref(org, id
 // Ref names the object.
 func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, o.ID) }
 
-// Validate names every wrong field. The decoder of Body checks the body against the
+// Check adds every wrong field. The decoder of Body checks the body against the
 // OpenADR definition.
-func (o *OpenADRObject) Validate() error {
-	var p Problems
-	CheckID(&p, "id", o.ID)
-	checkEnum(&p, "type", o.Type, OpenADRTypes()...)
+func (o *OpenADRObject) Check(p *Problems) {
+	CheckID(p, "id", o.ID)
+	checkEnum(p, "type", o.Type, OpenADRTypes()...)
 	p.Check(len(o.Callbacks) <= MaxCallbacks, "objectOperations", "must be at most %d", MaxCallbacks)
 	for i := range o.Callbacks {
-		checkURL(&p, index("objectOperations", i)+".callbackUrl", o.Callbacks[i].URL)
+		checkURL(p, index("objectOperations", i)+".callbackUrl", o.Callbacks[i].URL)
 	}
-	return p.Err()
 }
 
 // Matches returns the callbacks that subscribe to an operation on objects of a type.

@@ -53,9 +53,7 @@ func OperatorKeyRef(id string) Ref { return KindOperatorKey.Ref(Shared, id) }
 // Ref names the key.
 func (k *OperatorKey) Ref() Ref { return OperatorKeyRef(k.ID) }
 
-// Validate names every wrong field.
-func (k *OperatorKey) Validate() error {
-	var p Problems
-	CheckID(&p, "keyId", k.ID)
-	return p.Err()
+// Check adds every wrong field.
+func (k *OperatorKey) Check(p *Problems) {
+	CheckID(p, "keyId", k.ID)
 }

@@ -36,16 +36,14 @@ func OrganizationRef(id string) Ref { return KindOrganization.Ref(Shared, id) }
 // Ref names the organization.
 func (o *Organization) Ref() Ref { return OrganizationRef(o.ID) }
 
-// Validate names every wrong field.
-func (o *Organization) Validate() error {
-	var p Problems
-	CheckID(&p, "id", o.ID)
+// Check adds every wrong field.
+func (o *Organization) Check(p *Problems) {
+	CheckID(p, "id", o.ID)
 	p.Check(o.ID != Shared, "id", "%q is reserved", Shared)
 	for i, child := range o.ChildOrganizationIDs {
 		p.Check(child != o.ID, index("childOrganizationIds", i), "must not be the organization itself")
 		p.Check(child != Shared, index("childOrganizationIds", i), "%q is reserved", Shared)
 	}
-	return p.Err()
 }
 
 // EachOrganization calls do with each organization until do fails.

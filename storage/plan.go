@@ -24,13 +24,12 @@ type RatePlan struct {
 // Ref names the plan.
 func (r *RatePlan) Ref() Ref { return KindRatePlan.Ref(r.OrganizationID, r.ID) }
 
-// Validate names every wrong field. Fields of the tariff are named by their path.
-func (r *RatePlan) Validate() error {
-	var p Problems
-	CheckID(&p, "id", r.ID)
+// Check adds every wrong field. Fields of the tariff are named by their path.
+func (r *RatePlan) Check(p *Problems) {
+	CheckID(p, "id", r.ID)
 	if len(r.Parts) > 0 {
-		r.checkParts(&p)
-		return p.Err()
+		r.checkParts(p)
+		return
 	}
 	tariff, err := urdb.Parse(r.Tariff)
 	var wrong *urdb.Error
@@ -42,13 +41,12 @@ func (r *RatePlan) Validate() error {
 	case err != nil:
 		p.Addf("tariff", "%s", err)
 	default:
-		checkNode(&p, tariff)
+		checkNode(p, tariff)
 		r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
 		for _, rider := range tariff.Riders() { // stored tariffs with it stay valid
 			p.Check(!rider.Uncredited || rider.Percent == 0, "tariff.riders", "%q is in percent and must not have credited false: net metering credits every percentage", rider.Name)
 		}
 	}
-	return p.Err()
 }
 
 // checkNode requires that all versions of a tariff follow the same node. Signals price every

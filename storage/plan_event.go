@@ -33,11 +33,10 @@ func (e *PlanEvent) SetDefaults() {
 // longestEvent bounds an event. No rate plan has longer events.
 const longestEvent = 7 * 24 * time.Hour
 
-// Validate names every wrong field.
-func (e *PlanEvent) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (e *PlanEvent) Check(p *Problems) {
 	if e.ID != "" || !e.From.IsZero() { // without a start no default identifier is set
-		CheckID(&p, "id", e.ID)
+		CheckID(p, "id", e.ID)
 	}
 	p.Check(!e.From.IsZero(), "from", "is required")
 	switch length := e.To.Sub(e.From.Time); {
@@ -49,14 +48,13 @@ func (e *PlanEvent) Validate() error {
 	if e.Kind == pricing.FlexAlert {
 		p.Check(e.Price == nil, "price", "must be left out for a FLEX_ALERT, which changes no price")
 		p.Check(e.Adder == nil, "adder", "must be left out for a FLEX_ALERT, which changes no price")
-		return p.Err()
+		return
 	}
 	p.Check(e.Adder != nil || e.Price != nil, "price", "is required without adder")
 	p.Check(e.Adder == nil || e.Price == nil, "adder", "cannot be combined with price")
 	rebate := e.Kind == pricing.PeakRebate
 	p.Check(!rebate || e.Price == nil, "price", "must be left out for a rebate: adder is the credit for a kWh not used")
 	p.Check(!rebate || e.Adder == nil || *e.Adder > 0, "adder", "must be above 0 for a rebate")
-	return p.Err()
 }
 
 // Pricing returns the event in the form of package pricing.
@@ -77,11 +75,9 @@ const MaxPlanEvents = 1000
 // Ref names the events by their plan.
 func (e *PlanEvents) Ref() Ref { return KindPlanEvent.Ref(e.OrganizationID, e.PlanID) }
 
-// Validate names every wrong field.
-func (e *PlanEvents) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (e *PlanEvents) Check(p *Problems) {
 	p.Check(len(e.Events) <= MaxPlanEvents, "planId", "would have %d events, at most %d are allowed: delete old events", len(e.Events), MaxPlanEvents)
-	return p.Err()
 }
 
 // ReadPlanEvents returns the events of a plan. A plan without events is not an error.

@@ -22,9 +22,9 @@ func criticalPeak() storage.PlanEvent {
 	return e
 }
 
-// eventProblems returns the event's fields that Validate names.
+// eventProblems returns the event's wrong fields.
 func eventProblems(e storage.PlanEvent) string {
-	err, _ := e.Validate().(*storage.InvalidError) //nolint:errorlint // Validate does not wrap it
+	err, _ := storage.Validate(&e).(*storage.InvalidError) //nolint:errorlint // Validate does not wrap it
 	if err == nil {
 		return ""
 	}
@@ -35,7 +35,7 @@ func eventProblems(e storage.PlanEvent) string {
 	return strings.Join(fields, " ")
 }
 
-func TestPlanEvent_Validate(t *testing.T) {
+func TestPlanEvent_Check(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*storage.PlanEvent)

@@ -38,14 +38,13 @@ func (r *RatePlan) checkParts(p *Problems) {
 	}
 }
 
-// CheckComposed names every part of a composed plan that does not exist for the plan's
+// CheckComposed adds every part of a composed plan that does not exist for the plan's
 // owner, or has parts itself. It also refuses parts for a plan that is itself a part.
-func CheckComposed(v View, r *RatePlan) error {
-	var p Problems
+func CheckComposed(p *Problems, v View, r *RatePlan) error {
 	for i, part := range r.Parts {
 		ref := KindRatePlan.Ref(r.OrganizationID, part.PlanID)
 		if !ref.Valid() {
-			continue // Validate names it
+			continue // Check names it
 		}
 		record, err := FindShared(v, ref)
 		if errors.Is(err, ErrNotFound) {
@@ -65,7 +64,7 @@ func CheckComposed(v View, r *RatePlan) error {
 		}
 		p.Check(by == nil, "parts", "cannot be set: the plan is a part of %s", by)
 	}
-	return p.Err()
+	return nil
 }
 
 // PlanInUseError says that a plan is a part of another plan.

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -42,7 +43,7 @@ func wrongFields(t *testing.T, err error) (fields []string) {
 	return fields
 }
 
-func TestRatePlan_ValidateParts(t *testing.T) {
+func TestRatePlan_CheckParts(t *testing.T) {
 	nine := []pricing.PlanPart{delivery("a"), generation("b"), generation("c"), generation("d"), generation("e"), generation("f"), generation("g"), generation("h"), generation("i")}
 	for _, tt := range []struct {
 		name  string
@@ -59,13 +60,13 @@ func TestRatePlan_ValidateParts(t *testing.T) {
 		{"applies to", []pricing.PlanPart{{PlanID: "a", Role: pricing.RoleDelivery, AppliesTo: []string{"b"}}, adjustment("b", "c"), generation("c")},
 			[]string{"parts[0].appliesTo", "parts[1].appliesTo[0]"}},
 	} {
-		if got := wrongFields(t, composed("org", "p", tt.parts...).Validate()); !slices.Equal(got, tt.want) {
+		if got := wrongFields(t, storage.Validate(composed("org", "p", tt.parts...))); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: wrong are %v, want %v", tt.name, got, tt.want)
 		}
 	}
 	both := storagetest.RatePlan("org", "p", 0.1)
 	both.Parts = []pricing.PlanPart{delivery("a"), generation("b")}
-	if got := wrongFields(t, both.Validate()); !slices.Equal(got, []string{"parts"}) {
+	if got := wrongFields(t, storage.Validate(both)); !slices.Equal(got, []string{"parts"}) {
 		t.Errorf("a tariff and parts: wrong are %v", got)
 	}
 }
@@ -95,8 +96,9 @@ func TestCheckComposed(t *testing.T) {
 		{"parts in the place of a shared part", composed("org", "shared", delivery("own"), generation("free")), []string{"parts"}},
 		{"invalid identifiers", composed("org", "p", delivery("a b"), generation("own")), nil},
 	} {
-		err := s.View(func(v storage.View) error { return storage.CheckComposed(v, tt.plan) })
-		if got := wrongFields(t, err); !slices.Equal(got, tt.want) {
+		var p storage.Problems
+		err := s.View(func(v storage.View) error { return storage.CheckComposed(&p, v, tt.plan) })
+		if got := wrongFields(t, cmp.Or(err, p.Err())); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: wrong are %v, want %v", tt.name, got, tt.want)
 		}
 	}

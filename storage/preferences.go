@@ -50,17 +50,15 @@ func (u *UserPreferences) Ref() Ref { return KindUserPreferences.Ref(u.Organizat
 // setID restores the identifier, which the JSON form omits.
 func (u *UserPreferences) setID(id string) { u.DeviceID = id }
 
-// Validate names every wrong field.
-func (u *UserPreferences) Validate() error {
-	var p Problems
-	checkEnum(&p, "tempUnits", u.TempUnits, Fahrenheit, Celsius)
-	checkMode(&p, "defaultMode", u.DefaultMode)
-	checkBand(&p, "", [4]string{"defaultMinTemp", "defaultHeatSetpoint", "defaultCoolSetpoint", "defaultMaxTemp"},
+// Check adds every wrong field.
+func (u *UserPreferences) Check(p *Problems) {
+	checkEnum(p, "tempUnits", u.TempUnits, Fahrenheit, Celsius)
+	checkMode(p, "defaultMode", u.DefaultMode)
+	checkBand(p, "", [4]string{"defaultMinTemp", "defaultHeatSetpoint", "defaultCoolSetpoint", "defaultMaxTemp"},
 		[4]float64{u.DefaultMinTemp, u.DefaultHeatSetpoint, u.DefaultCoolSetpoint, u.DefaultMaxTemp})
 	for i := range u.ScheduleBlocks {
-		u.checkBlock(&p, i)
+		u.checkBlock(p, i)
 	}
-	return p.Err()
 }
 
 func (u *UserPreferences) checkBlock(p *Problems, i int) {

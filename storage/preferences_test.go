@@ -15,7 +15,7 @@ func block(from, to int, days ...int) storage.ScheduleBlock {
 	}
 }
 
-func TestUserPreferences_Validate(t *testing.T) {
+func TestUserPreferences_Check(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")
@@ -42,7 +42,7 @@ func TestUserPreferences_Validate(t *testing.T) {
 	))
 }
 
-func TestScheduleBlocks_Validate(t *testing.T) {
+func TestScheduleBlocks_Check(t *testing.T) {
 	type prefs = storage.UserPreferences
 	valid := func() prefs {
 		u := storage.NewUserPreferences("org", "dev")
@@ -85,7 +85,7 @@ func TestScheduleBlocks_ManyOverlaps(t *testing.T) {
 	const blocks, most = 500, 20
 	u := storage.NewUserPreferences("org", "dev")
 	u.Name, u.ScheduleBlocks = "Summer", slices.Repeat([]storage.ScheduleBlock{block(8, 12, 1)}, blocks)
-	if n := testing.AllocsPerRun(1, func() { _ = u.Validate() }); n > most*blocks {
+	if n := testing.AllocsPerRun(1, func() { _ = storage.Validate(&u) }); n > most*blocks {
 		t.Errorf("the check of %d blocks makes %v allocations, want at most %d for each", blocks, n, most)
 	}
 }

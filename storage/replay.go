@@ -45,12 +45,10 @@ const ReplayRetention = 7 * 24 * time.Hour
 // Ref names the replay.
 func (r *Replay) Ref() Ref { return KindReplay.Ref(r.OrganizationID, r.ID) }
 
-// Validate names every wrong field.
-func (r *Replay) Validate() error {
-	var p Problems
-	CheckID(&p, "id", r.ID)
+// Check adds every wrong field.
+func (r *Replay) Check(p *Problems) {
+	CheckID(p, "id", r.ID)
 	p.Check(!r.Since.IsZero(), "since", "is required")
 	p.Check(len(r.Outcomes) > 0, "outcomes", "must name at least one outcome")
-	checkEnum(&p, "status", r.Status, ReplayStatuses()...)
-	return p.Err()
+	checkEnum(p, "status", r.Status, ReplayStatuses()...)
 }

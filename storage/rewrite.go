@@ -67,7 +67,7 @@ func (s *Store) rewrite(ctx context.Context, change func(View) (Revised, error))
 // replacementIn returns the write that stores an entity. current is the record of a view that
 // the write replaces.
 func (s *Store) replacementIn(v View, e Entity) (w Write, current Record, err error) {
-	if err := e.Validate(); err != nil {
+	if err := Validate(e); err != nil {
 		return w, current, err
 	}
 	current, err = find(v, e.Ref())

@@ -51,17 +51,16 @@ func NewSchedule(org string) Schedule {
 // Ref names the schedule.
 func (s *Schedule) Ref() Ref { return KindSchedule.Ref(s.OrganizationID, s.ID) }
 
-// Validate names every wrong field.
-func (s *Schedule) Validate() error {
-	var p Problems
-	CheckID(&p, "id", s.ID)
+// Check adds every wrong field.
+func (s *Schedule) Check(p *Problems) {
+	CheckID(p, "id", s.ID)
 	if s.OnPriceChange {
 		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be combined with everyMinutes or cron")
 	} else {
 		p.Check(s.Cron != "" || s.EveryMinutes != 0, "everyMinutes", "is required without cron and onPriceChange")
 	}
 	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be combined with everyMinutes")
-	checkLocation(&p, s.Timezone)
+	checkLocation(p, s.Timezone)
 	if location, ok := Location(s.Timezone); ok && s.Cron != "" && s.EveryMinutes == 0 {
 		if err := CheckCron(s.Cron, location); err != nil {
 			p.Addf("cron", "%s", err)
@@ -69,14 +68,13 @@ func (s *Schedule) Validate() error {
 	}
 	w := s.Window
 	p.Check(w.OffsetMinutes+w.LengthMinutes <= maxWindowMinutes, "window", "must end within 31 days")
-	return p.Err()
 }
 
 // Next returns the first run after a time. It returns the zero time if there is none, as
 // with OnPriceChange.
 func (s *Schedule) Next(after time.Time) time.Time {
 	if s.Cron != "" {
-		location, _ := Location(s.Timezone) // Validate has checked the time zone
+		location, _ := Location(s.Timezone) // Check has checked the time zone
 		return nextCron(s.Cron, location, after)
 	}
 	every := time.Duration(s.EveryMinutes) * time.Minute

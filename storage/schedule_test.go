@@ -23,7 +23,7 @@ func cron(expression, timezone string) storage.Schedule {
 	return s
 }
 
-func TestSchedule_Validate(t *testing.T) {
+func TestSchedule_Check(t *testing.T) {
 	type schedule = storage.Schedule
 	every := func(n int) func(*schedule) { return func(s *schedule) { s.EveryMinutes = n } }
 	by := func(expression string) func(*schedule) {

@@ -68,15 +68,13 @@ func known(v *float64, usual float64) float64 {
 // Ref names the solar by its home.
 func (s *Solar) Ref() Ref { return KindSolar.Ref(s.OrganizationID, s.HomeID) }
 
-// Validate names every wrong field.
-func (s *Solar) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (s *Solar) Check(p *Problems) {
 	if s.ExportValues != "" {
 		_, published := netbilling.Named(s.ExportValues)
 		p.Check(published, "exportValues", "must be one of %s", strings.Join(netbilling.Names(), ", "))
 	}
 	p.Check(s.AccPlus == "" || s.ConnectionYear != 0, "connectionYear", "is required with accPlus: the adder depends on it")
-	return p.Err()
 }
 
 // maxAhead is the maximum number of years from now to a connection. A home may apply up to a

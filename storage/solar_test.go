@@ -8,7 +8,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestSolarSettings_Validate(t *testing.T) {
+func TestSolarSettings_Check(t *testing.T) {
 	valid := func() storage.Solar { return storage.Solar{HomeID: "h", SizeKw: 5} }
 	check(t, valid, slices.Concat(
 		[]tweak[storage.Solar]{

@@ -49,27 +49,25 @@ const TokenURL = "tokenUrl"
 // minEvery is the shortest interval between two fetches.
 const minEvery = time.Minute
 
-// Validate names every wrong field, with the parameters that the adapter defines.
-func (s *Source) Validate() error {
-	var p Problems
-	CheckID(&p, "id", s.ID)
+// Check adds every wrong field, with the parameters that the adapter defines.
+func (s *Source) Check(p *Problems) {
+	CheckID(p, "id", s.ID)
 	if s.URL != "" {
-		checkURL(&p, "url", s.URL)
+		checkURL(p, "url", s.URL)
 	}
 	p.Check(s.Every() >= minEvery, "everySeconds", "must be at least %v", minEvery.Seconds())
 	if token := s.Parameters[TokenURL]; token != "" {
-		checkURL(&p, "parameters."+TokenURL, token)
+		checkURL(p, "parameters."+TokenURL, token)
 	}
-	checkLocation(&p, s.Timezone)
+	checkLocation(p, s.Timezone)
 	if s.PlanID != "" {
-		CheckID(&p, "planId", s.PlanID)
+		CheckID(p, "planId", s.PlanID)
 	}
 	if a, ok := feed.ByName(s.Adapter); ok {
-		s.checkAdapter(&p, &a)
+		s.checkAdapter(p, &a)
 	} else {
 		p.Addf("adapter", "must be one of %s", strings.Join(feed.Names(), ", "))
 	}
-	return p.Err()
 }
 
 // SetDefaults sets the interval and the time zone of a source from its adapter, if they
@@ -192,11 +190,9 @@ type SourceValidators struct {
 // Ref names the state by its source.
 func (s *SourceState) Ref() Ref { return KindSourceState.Ref(s.OrganizationID, s.ID) }
 
-// Validate names every wrong field.
-func (s *SourceState) Validate() error {
-	var p Problems
-	CheckID(&p, "id", s.ID)
-	return p.Err()
+// Check adds every wrong field.
+func (s *SourceState) Check(p *Problems) {
+	CheckID(p, "id", s.ID)
 }
 
 // maxSourceRuns is the number of runs in the log of a source.

@@ -18,8 +18,8 @@ import (
 type Entity interface {
 	// Ref names the entity.
 	Ref() Ref
-	// Validate returns an *InvalidError naming every wrong field, or nil.
-	Validate() error
+	// Check adds every wrong field to p.
+	Check(p *Problems)
 
 	base() *Base
 }
@@ -34,6 +34,13 @@ type Base struct {
 }
 
 func (b *Base) base() *Base { return b }
+
+// Validate returns an *InvalidError naming every wrong field of an entity, or nil.
+func Validate(e interface{ Check(p *Problems) }) error {
+	var p Problems
+	e.Check(&p)
+	return p.Err()
+}
 
 // pointer constrains P to a pointer to T that implements Entity.
 type pointer[T any] interface {
@@ -365,7 +372,7 @@ func FindShared(v View, own Ref) (Record, error) {
 // prepare returns the write that replaces current with a valid e. A zero current means
 // that there is no record.
 func (s *Store) prepare(e Entity, current Record) (Write, error) {
-	if err := e.Validate(); err != nil {
+	if err := Validate(e); err != nil {
 		return Write{}, err
 	}
 	return s.replacement(e, current)

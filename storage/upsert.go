@@ -164,7 +164,7 @@ func addError(results []UpsertResult, err error) {
 // upsert returns the write that replaces the stored entity with e, and what it replaces.
 // Errors: ErrConflict if the stored entity has changed.
 func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, current Record, change Change, err error) {
-	if err := e.Validate(); err != nil {
+	if err := Validate(e); err != nil {
 		return w, current, "", err
 	}
 	current, err = s.replaced(e.Ref())

@@ -38,12 +38,10 @@ func (u *Usage) Pricing() pricing.Usage {
 	return p
 }
 
-// Validate names every wrong field.
-func (u *Usage) Validate() error {
-	var p Problems
+// Check adds every wrong field.
+func (u *Usage) Check(p *Problems) {
 	p.Check(u.MonthToDateKwh != nil || u.AssumedMonthlyKwh != nil || u.BaselineDailyKwh != nil,
 		"monthToDateKwh", "is required without assumedMonthlyKwh and baselineDailyKwh")
 	p.Check(u.MonthToDateKwh == nil || u.AsOf != "", "asOf", "is required with monthToDateKwh")
 	p.Check(u.AsOf == "" || u.MonthToDateKwh != nil, "monthToDateKwh", "is required with asOf")
-	return p.Err()
 }

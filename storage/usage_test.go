@@ -10,7 +10,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-func TestUsage_Validate(t *testing.T) {
+func TestUsage_Check(t *testing.T) {
 	valid := func() storage.Usage { return storage.Usage{HomeID: "h", AssumedMonthlyKwh: ptr(700.0)} }
 	check(t, valid, slices.Concat(
 		[]tweak[storage.Usage]{
@@ -38,7 +38,7 @@ func TestUsage_Pricing(t *testing.T) {
 	}
 }
 
-func TestHomeMarket_Validate(t *testing.T) {
+func TestHomeMarket_Check(t *testing.T) {
 	valid := func() storage.HomeMarket {
 		return storage.HomeMarket{HomeID: "h", Node: "TH_NP15_GEN-APND", Market: market.DayAhead}
 	}

@@ -37,8 +37,8 @@ func (u *Utility) Facts() eligibility.Utility {
 	}
 }
 
-// Validate returns nil: the tags have every rule.
-func (u *Utility) Validate() error { return nil }
+// Check adds nothing: the tags have every rule.
+func (u *Utility) Check(*Problems) {}
 
 // DemandResponse names the demand-response programs of a utility. It replaces the known
 // programs and leaves other facts about the utility unchanged.
@@ -56,5 +56,5 @@ func NewDemandResponse() DemandResponse {
 // Ref names the programs by their utility.
 func (d *DemandResponse) Ref() Ref { return utilityRef(KindDemandResponse, d.EIAID) }
 
-// Validate returns nil: the tags have every rule.
-func (d *DemandResponse) Validate() error { return nil }
+// Check adds nothing: the tags have every rule.
+func (d *DemandResponse) Check(*Problems) {}

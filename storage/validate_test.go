@@ -12,10 +12,10 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// problems returns the fields that an entity's Validate names.
+// problems returns the wrong fields of an entity.
 func problems(t *testing.T, e storage.Entity) []string {
 	t.Helper()
-	err := e.Validate()
+	err := storage.Validate(e)
 	if err == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func ids[T any](field string, set func(*T, string)) []tweak[T] {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestHome_Validate(t *testing.T) {
+func TestHome_Check(t *testing.T) {
 	valid := func() storage.Home { return *storagetest.Home("org", "h", "plan") }
 	check(t, valid, slices.Concat(
 		ids("id", func(h *storage.Home, s string) { h.ID = s }),
@@ -94,7 +94,7 @@ func TestHome_Validate(t *testing.T) {
 	))
 }
 
-func TestOrganization_Validate(t *testing.T) {
+func TestOrganization_Check(t *testing.T) {
 	valid := func() storage.Organization { return storage.Organization{ID: "org", Name: "Org"} }
 	children := func(list ...string) func(*storage.Organization) {
 		return func(o *storage.Organization) { o.ChildOrganizationIDs = list }
@@ -110,7 +110,7 @@ func TestOrganization_Validate(t *testing.T) {
 	))
 }
 
-func TestKey_Validate(t *testing.T) {
+func TestKey_Check(t *testing.T) {
 	valid := func() storage.Key { k, _ := storage.NewKey("org", storagetest.Start); return k }
 	check(t, valid, slices.Concat(
 		ids("keyId", func(k *storage.Key, s string) { k.ID = s }),
@@ -121,7 +121,7 @@ func TestKey_Validate(t *testing.T) {
 	))
 }
 
-func TestHVACDevice_Validate(t *testing.T) {
+func TestHVACDevice_Check(t *testing.T) {
 	valid := func() storage.HVACDevice {
 		d := storage.NewHVACDevice("org")
 		d.ID, d.HomeID = "dev", "h"
@@ -136,7 +136,7 @@ func TestHVACDevice_Validate(t *testing.T) {
 	))
 }
 
-func TestOnboarding_Validate(t *testing.T) {
+func TestOnboarding_Check(t *testing.T) {
 	valid := func() storage.Onboarding {
 		return storage.Onboarding{ID: "o", HomeID: "h", Status: storage.OnboardingNotStarted, EligibilityStatus: storage.Eligible}
 	}
@@ -152,7 +152,7 @@ func TestOnboarding_Validate(t *testing.T) {
 	))
 }
 
-func TestRatePlan_Validate(t *testing.T) {
+func TestRatePlan_Check(t *testing.T) {
 	valid := func() storage.RatePlan { return *storagetest.RatePlan("org", "plan", 0.1) }
 	node := func(name, kind string) string { return fmt.Sprintf(`,"market":{"node":%q,"market":%q}`, name, kind) }
 	versions := func(first, second string) []byte {
@@ -184,11 +184,11 @@ func TestRatePlan_Validate(t *testing.T) {
 		}
 	}
 	p.Tariff = []byte(`{"name":"T","utility":"U","energyratestructure":[[{"rate":0.1}]]}`)
-	if err := p.Validate(); err != nil || p.Name != "T" || p.Utility != "U" {
+	if err := storage.Validate(&p); err != nil || p.Name != "T" || p.Utility != "U" {
 		t.Errorf("name and utility of the tariff are %q, %q (%v)", p.Name, p.Utility, err)
 	}
 	p.Name = "Mine"
-	if err := p.Validate(); err != nil || p.Name != "Mine" {
+	if err := storage.Validate(&p); err != nil || p.Name != "Mine" {
 		t.Errorf("a given name becomes %q (%v)", p.Name, err)
 	}
 }

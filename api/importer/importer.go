@@ -238,9 +238,7 @@ func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
 	if c.p.Err() == nil {
 		return true, nil
 	}
-	if err := c.p.AddError(l.entity.Validate()); err != nil {
-		return false, err
-	}
+	l.entity.Check(&c.p)
 	im.fail(l, c.p.List())
 	return false, nil
 }

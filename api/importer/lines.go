@@ -199,7 +199,7 @@ type ratePlanLine struct {
 func (l *ratePlanLine) prepare(c *check) storage.Entity {
 	l.Choose(&l.RatePlan, &c.p)
 	l.Base.OrganizationID = c.sharedOwner(&l.lineHead)
-	c.failed(c.p.AddError(storage.CheckComposed(c.v, &l.RatePlan)))
+	c.failed(storage.CheckComposed(&c.p, c.v, &l.RatePlan))
 	return &l.RatePlan
 }
 

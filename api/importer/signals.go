@@ -31,7 +31,7 @@ func (l *marketSeriesLine) prepare(c *check) storage.Entity {
 	c.p.Check(!l.StartTime.IsZero(), "startTime", "is required")
 	if c.p.Err() == nil {
 		part := l.part()
-		c.failed(c.p.AddError(part.Validate(time.Duration(l.StepMinutes)*time.Minute, c.now)))
+		part.Check(&c.p, time.Duration(l.StepMinutes)*time.Minute, c.now)
 	}
 	return &series
 }
@@ -88,7 +88,7 @@ func (l *measuredLoadLine) prepare(c *check) storage.Entity {
 			stored, _ := replaced[storage.MeasuredLoad](c, ref)
 			earlier = &stored
 		}
-		if c.failed(c.p.AddError(l.Validate())); c.p.Err() == nil {
+		if l.Check(&c.p); c.p.Err() == nil {
 			l.Merge(earlier)
 			c.measured[ref] = &l.MeasuredLoad
 		}
@@ -122,7 +122,7 @@ type planEventLine struct {
 func (l *planEventLine) prepare(c *check) storage.Entity {
 	events := &storage.PlanEvents{PlanID: l.PlanID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	l.SetDefaults()
-	c.failed(c.p.AddError(l.PlanEvent.Validate()))
+	l.PlanEvent.Check(&c.p)
 	c.refersTo(storage.KindRatePlan.Ref(events.OrganizationID, l.PlanID), "planId")
 	return events
 }

@@ -175,9 +175,7 @@ func (s *server) addCallback(r *request, op *objectOperation, o *storage.OpenADR
 		c.Sealed, op.BearerToken = s.Vault.Seal(o.OrganizationID, o.CallbackID(n), op.BearerToken), storage.Masked
 	}
 	o.Callbacks = append(o.Callbacks, c)
-	if err := p.AddError(o.Validate()); err != nil { // the mask hides the query later
-		return err
-	}
+	o.Check(p) // the mask hides the query later
 	if s.Verify != nil && was.URL != c.URL && p.Err() == nil {
 		if err := s.Verify(r.Context(), c.URL); err != nil {
 			p.Addf(field+"callbackUrl", "%s", err)

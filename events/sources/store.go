@@ -176,7 +176,7 @@ func (w *writer) tariff(tariff json.RawMessage) error {
 
 func (w *writer) plan(tariff json.RawMessage) error {
 	plan := storage.RatePlan{ID: w.source.PlanID, Tariff: tariff, Base: storage.Base{OrganizationID: w.source.OrganizationID}}
-	if err := plan.Validate(); err != nil {
+	if err := storage.Validate(&plan); err != nil {
 		return err
 	}
 	w.Put, w.run.Tariff = append(w.Put, &plan), true
@@ -203,7 +203,7 @@ func (w *writer) alerts(alerts []feed.Alert) error {
 	}
 	listed := map[string]bool{}
 	for _, e := range planEvents(w.source, alerts) {
-		if err := e.Validate(); err != nil {
+		if err := storage.Validate(&e); err != nil {
 			return err
 		}
 		if listed[e.ID] = true; all.Set(e) != storage.Unchanged {

@@ -21,15 +21,12 @@ const (
 	daysAWeek   = 7
 )
 
-// Validate names every wrong field of the request that its tags do not name. Errors:
-// *pricing.InvalidError.
-func (r *Request) Validate() error {
-	var p pricing.Problems
+// Check adds every wrong field of the request that its tags do not name.
+func (r *Request) Check(p *pricing.Problems) {
 	p.Check(r.Start.Month == nil || r.Start.Date == nil, "start", "must have month or date, not both")
 	if d := r.Start.Date; d != nil {
 		p.Check(d.Year >= 1970 && d.Year <= 2200, "start.date", "must be a date from 1970 to 2200")
 	}
-	return p.Err()
 }
 
 // validate checks what the tags and package storage do not check: the request as a whole,
@@ -44,7 +41,7 @@ func (in *Input) validate() error {
 		return ErrNoPlace
 	}
 	var problems pricing.Problems
-	_ = problems.AddError(in.Request.Validate()) // Validate returns field errors only
+	in.Request.Check(&problems)
 	problems.Check(in.Request.Start.Date != nil || !in.Today.IsZero(), "start.date", "is required where the present day is not known")
 	units := map[Units]bool{}
 	for i := range in.Devices {

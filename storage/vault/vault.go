@@ -28,11 +28,9 @@ const dataKeyID = "data-key"
 // Ref names the data key.
 func (k *DataKey) Ref() storage.Ref { return storage.KindVault.Ref(storage.Shared, k.ID) }
 
-// Validate checks the length of the key.
-func (k *DataKey) Validate() error {
-	var p storage.Problems
+// Check checks the length of the key.
+func (k *DataKey) Check(p *storage.Problems) {
 	p.Check(len(k.Sealed) == keySize || k.MasterKey != "" && len(k.Sealed) > keySize, "sealed", "must hold a key of %d bytes", keySize)
-	return p.Err()
 }
 
 // Vault seals and opens secrets.

@@ -98,9 +98,9 @@ func devicesOf(v storage.View, org, homeID string) ([]savings.Device, error) {
 
 func savingsDevice(d *storage.HVACDevice) savings.Device {
 	return savings.Device{
-		ID: d.ID, Units: savings.Units(d.Details.TempUnits),
+		ID: d.ID, Units: d.Details.TempUnits,
 		Settings: savings.Settings{
-			Mode: savings.Mode(d.Details.DefaultMode),
+			Mode: d.Details.DefaultMode,
 			Min:  d.MinTemp, Heat: d.TargetHeatSetpoint, Cool: d.TargetCoolSetpoint, Max: d.MaxTemp,
 		},
 		HeatingRate: d.HeatingRate, CoolingRate: d.CoolingRate,
@@ -119,16 +119,16 @@ func scheduleOf(v storage.View, org, deviceID string) (*savings.Schedule, error)
 		return nil, err
 	}
 	s := &savings.Schedule{
-		Units: savings.Units(u.TempUnits), Enabled: u.Enabled, Weeks: u.Weeks,
+		Units: u.TempUnits, Enabled: u.Enabled, Weeks: u.Weeks,
 		Default: savings.Settings{
-			Mode: savings.Mode(u.DefaultMode),
+			Mode: u.DefaultMode,
 			Min:  u.DefaultMinTemp, Heat: u.DefaultHeatSetpoint, Cool: u.DefaultCoolSetpoint, Max: u.DefaultMaxTemp,
 		},
 	}
 	for _, b := range u.ScheduleBlocks {
 		s.Blocks = append(s.Blocks, savings.Block{
 			StartMinute: b.StartTimeMinutes, EndMinute: b.EndTimeMinutes, Days: b.DaysOfWeek,
-			Settings: savings.Settings{Mode: savings.Mode(b.Mode), Min: b.MinTemp, Heat: b.TargetHeatSetpoint, Cool: valueOr(b.TargetCoolSetpoint, b.MaxTemp), Max: b.MaxTemp},
+			Settings: savings.Settings{Mode: b.Mode, Min: b.MinTemp, Heat: b.TargetHeatSetpoint, Cool: valueOr(b.TargetCoolSetpoint, b.MaxTemp), Max: b.MaxTemp},
 		})
 	}
 	return s, nil

@@ -8,23 +8,6 @@ import (
 	"github.com/gridhook/gridhook/pricing/savings"
 )
 
-// TempUnits is the unit of a device's temperatures.
-type TempUnits string
-
-// Mode is the operating mode of a heating and cooling device.
-type Mode string
-
-// The units and modes.
-const (
-	Celsius    TempUnits = "C"
-	Fahrenheit TempUnits = "F"
-
-	ModeOff  Mode = "OFF"
-	ModeHeat Mode = "HEAT"
-	ModeCool Mode = "COOL"
-	ModeAuto Mode = "AUTO"
-)
-
 // HVACDevice is a heating and cooling device of a home. Its JSON form is the service's,
 // with the home and the linked flag beside it.
 type HVACDevice struct {
@@ -52,15 +35,15 @@ type HVACDevice struct {
 
 // SystemDetails describes a device.
 type SystemDetails struct {
-	Name        string    `json:"name" maxLength:"255" example:"Upstairs"`
-	TempUnits   TempUnits `json:"tempUnits"`
-	DefaultMode Mode      `json:"defaultMode"`
+	Name        string        `json:"name" maxLength:"255" example:"Upstairs"`
+	TempUnits   savings.Units `json:"tempUnits"`
+	DefaultMode savings.Mode  `json:"defaultMode"`
 }
 
 // NewHVACDevice returns a device with the default values.
 func NewHVACDevice(org string) HVACDevice {
 	return HVACDevice{
-		Linked: true, Details: SystemDetails{TempUnits: Fahrenheit, DefaultMode: ModeAuto},
+		Linked: true, Details: SystemDetails{TempUnits: savings.Fahrenheit, DefaultMode: savings.Auto},
 		TargetCoolSetpoint: 75, TargetHeatSetpoint: 68, MaxTemp: 78, MinTemp: 65, CurrentTemp: 70,
 		Base: Base{OrganizationID: org},
 	}
@@ -93,13 +76,13 @@ func (d *HVACDevice) Ref() Ref { return KindHVACDevice.Ref(d.OrganizationID, d.I
 
 // Check adds every wrong field.
 func (d *HVACDevice) Check(p *Problems) {
-	checkEnum(p, "systemDetails.tempUnits", d.Details.TempUnits, Fahrenheit, Celsius)
+	checkEnum(p, "systemDetails.tempUnits", d.Details.TempUnits, savings.Fahrenheit, savings.Celsius)
 	checkMode(p, "systemDetails.defaultMode", d.Details.DefaultMode)
 	if d.Equipment != nil {
 		d.Equipment.Validate(p, "equipment.")
 	}
 }
 
-func checkMode(p *Problems, field string, m Mode) {
-	checkEnum(p, field, m, ModeOff, ModeHeat, ModeCool, ModeAuto)
+func checkMode(p *Problems, field string, m savings.Mode) {
+	checkEnum(p, field, m, savings.Off, savings.Heat, savings.Cool, savings.Auto)
 }

@@ -1,6 +1,10 @@
 package storage
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gridhook/gridhook/pricing/savings"
+)
 
 // UserPreferences is a device's schedule, with temperatures in its own TempUnits. It is
 // stored under the device's identifier.
@@ -9,8 +13,8 @@ type UserPreferences struct {
 	Name                string          `json:"name" minLength:"1" maxLength:"255" example:"Always"`
 	Enabled             bool            `json:"enabled" doc:"Whether the schedule applies." example:"true"`
 	Weeks               []int           `json:"weeks" itemsMinimum:"0" itemsMaximum:"51" doc:"The weeks of the year, 0 to 51, of the schedule. An empty list means all." example:"[]"`
-	TempUnits           TempUnits       `json:"tempUnits"`
-	DefaultMode         Mode            `json:"defaultMode"`
+	TempUnits           savings.Units   `json:"tempUnits"`
+	DefaultMode         savings.Mode    `json:"defaultMode"`
 	DefaultMaxTemp      float64         `json:"defaultMaxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
 	DefaultMinTemp      float64         `json:"defaultMinTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
 	DefaultCoolSetpoint float64         `json:"defaultCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"75"`
@@ -23,22 +27,22 @@ type UserPreferences struct {
 type ScheduleBlock struct {
 	_ struct{} `required:"endTimeMinutes,mode,daysOfWeek,scheduleType"`
 
-	StartTimeMinutes   int      `json:"startTimeMinutes" minimum:"0" maximum:"1439" doc:"Minutes after the local midnight." example:"360"`
-	EndTimeMinutes     int      `json:"endTimeMinutes" minimum:"1" maximum:"1440" doc:"Minutes after the local midnight, after startTimeMinutes." example:"540"`
-	Mode               Mode     `json:"mode"`
-	TargetCoolSetpoint *float64 `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"null cools to maxTemp." example:"75"`
-	TargetHeatSetpoint float64  `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
-	MaxTemp            float64  `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
-	MinTemp            float64  `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
-	DaysOfWeek         []int    `json:"daysOfWeek" minItems:"1" itemsMinimum:"0" itemsMaximum:"6" doc:"0 is Sunday." example:"[1,2,3,4,5]"`
-	ScheduleType       string   `json:"scheduleType" enum:"RECURRING" example:"RECURRING"`
+	StartTimeMinutes   int          `json:"startTimeMinutes" minimum:"0" maximum:"1439" doc:"Minutes after the local midnight." example:"360"`
+	EndTimeMinutes     int          `json:"endTimeMinutes" minimum:"1" maximum:"1440" doc:"Minutes after the local midnight, after startTimeMinutes." example:"540"`
+	Mode               savings.Mode `json:"mode"`
+	TargetCoolSetpoint *float64     `json:"targetCoolSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" doc:"null cools to maxTemp." example:"75"`
+	TargetHeatSetpoint float64      `json:"targetHeatSetpoint" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"68"`
+	MaxTemp            float64      `json:"maxTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"78"`
+	MinTemp            float64      `json:"minTemp" exclusiveMinimum:"-50" exclusiveMaximum:"200" example:"65"`
+	DaysOfWeek         []int        `json:"daysOfWeek" minItems:"1" itemsMinimum:"0" itemsMaximum:"6" doc:"0 is Sunday." example:"[1,2,3,4,5]"`
+	ScheduleType       string       `json:"scheduleType" enum:"RECURRING" example:"RECURRING"`
 }
 
 // NewUserPreferences returns an enabled schedule without blocks.
 func NewUserPreferences(org, deviceID string) UserPreferences {
 	return UserPreferences{
 		DeviceID: deviceID, Enabled: true, Weeks: []int{}, ScheduleBlocks: []ScheduleBlock{},
-		TempUnits: Fahrenheit, DefaultMode: ModeAuto,
+		TempUnits: savings.Fahrenheit, DefaultMode: savings.Auto,
 		DefaultMaxTemp: 78, DefaultMinTemp: 65, DefaultCoolSetpoint: 75, DefaultHeatSetpoint: 68,
 		Base: Base{OrganizationID: org},
 	}
@@ -52,7 +56,7 @@ func (u *UserPreferences) setID(id string) { u.DeviceID = id }
 
 // Check adds every wrong field.
 func (u *UserPreferences) Check(p *Problems) {
-	checkEnum(p, "tempUnits", u.TempUnits, Fahrenheit, Celsius)
+	checkEnum(p, "tempUnits", u.TempUnits, savings.Fahrenheit, savings.Celsius)
 	checkMode(p, "defaultMode", u.DefaultMode)
 	checkBand(p, "", [4]string{"defaultMinTemp", "defaultHeatSetpoint", "defaultCoolSetpoint", "defaultMaxTemp"},
 		[4]float64{u.DefaultMinTemp, u.DefaultHeatSetpoint, u.DefaultCoolSetpoint, u.DefaultMaxTemp})

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 )
 
 // block returns a schedule block on some days between two hours.
 func block(from, to int, days ...int) storage.ScheduleBlock {
 	return storage.ScheduleBlock{
-		StartTimeMinutes: 60 * from, EndTimeMinutes: 60 * to, Mode: storage.ModeAuto, TargetCoolSetpoint: ptr(75.0),
+		StartTimeMinutes: 60 * from, EndTimeMinutes: 60 * to, Mode: savings.Auto, TargetCoolSetpoint: ptr(75.0),
 		TargetHeatSetpoint: 68, MaxTemp: 78, MinTemp: 65, DaysOfWeek: days, ScheduleType: "RECURRING",
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/pricing/savings"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
@@ -129,7 +130,7 @@ func TestHVACDevice_Check(t *testing.T) {
 	}
 	check(t, valid, slices.Concat(
 		[]tweak[storage.HVACDevice]{
-			{"Celsius", func(d *storage.HVACDevice) { d.Details.TempUnits = storage.Celsius }, ""},
+			{"Celsius", func(d *storage.HVACDevice) { d.Details.TempUnits = savings.Celsius }, ""},
 			{"Kelvin", func(d *storage.HVACDevice) { d.Details.TempUnits = "K" }, "systemDetails.tempUnits"},
 			{"no mode", func(d *storage.HVACDevice) { d.Details.DefaultMode = "" }, "systemDetails.defaultMode"},
 		},

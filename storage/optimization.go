@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/json"
 	"math"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/savings"
@@ -62,10 +63,18 @@ func (d *HVACDevice) NoteRun(t savings.Type, r *savings.DeviceResult, at Time) e
 	return nil
 }
 
+// setPointSchedule returns a day's optimum as targets for a thermostat. It rounds targets to
+// half a degree and joins equal neighbors.
 func setPointSchedule(d *savings.Day) SetPointSchedule {
 	s := SetPointSchedule{Date: d.Date, TempUnits: d.Units}
-	for _, p := range d.Setpoints() {
-		s.Setpoints = append(s.Setpoints, Setpoint{StartTime: Time{p.Start}, EndTime: Time{p.End}, Temperature: p.Temperature})
+	for i, t := range d.Optimized.Temperature {
+		start := d.Start.Add(time.Duration(i) * pricing.Interval)
+		end, target := Time{start.Add(pricing.Interval)}, math.Round(2*t)/2
+		if n := len(s.Setpoints); n > 0 && s.Setpoints[n-1].Temperature == target {
+			s.Setpoints[n-1].EndTime = end
+			continue
+		}
+		s.Setpoints = append(s.Setpoints, Setpoint{Time{start}, end, target})
 	}
 	return s
 }

@@ -21,9 +21,9 @@ func TestHVACDevice_NoteRun(t *testing.T) {
 	}
 	result.Day = &savings.Day{
 		DeviceID: "d", Date: pricing.Date{Year: 2026, Month: 7, Day: 2}, Start: storagetest.Start, Units: savings.Fahrenheit,
-		Price: []float64{0.1, 0.4}, Outdoor: []float64{80, 81}, Least: []float64{65, 65}, Greatest: []float64{78, 78},
-		Baseline:  savings.Trace{Temperature: []float64{75, 75}, Kw: []float64{1, 1.23456}, Cost: 0.5},
-		Optimized: savings.Trace{Temperature: []float64{74.1, 76.987654}, Kw: []float64{2, 0}, Cost: 0.2},
+		Price: []float64{0.1, 0.4, 0.4}, Outdoor: []float64{80, 81, 81}, Least: []float64{65, 65, 65}, Greatest: []float64{78, 78, 78},
+		Baseline:  savings.Trace{Temperature: []float64{75, 75, 75}, Kw: []float64{1, 1.23456, 1}, Cost: 0.5},
+		Optimized: savings.Trace{Temperature: []float64{74.1, 76.987654, 77.2}, Kw: []float64{2, 0, 0}, Cost: 0.2},
 	}
 	if err := device.NoteRun(savings.Monthly, result, at); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestHVACDevice_NoteRun(t *testing.T) {
 	}
 	const want = `{"date":"2026-07-02","tempUnits":"F","setpoints":[` +
 		`{"startTime":"2026-07-01T12:00:00.000Z","endTime":"2026-07-01T12:15:00.000Z","temperature":74},` +
-		`{"startTime":"2026-07-01T12:15:00.000Z","endTime":"2026-07-01T12:30:00.000Z","temperature":77}]}`
+		`{"startTime":"2026-07-01T12:15:00.000Z","endTime":"2026-07-01T12:45:00.000Z","temperature":77}]}`
 	if string(device.LastSetPointSchedule) != want {
 		t.Errorf("the schedule is %s\nwant %s", device.LastSetPointSchedule, want)
 	}

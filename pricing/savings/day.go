@@ -29,29 +29,6 @@ type Trace struct {
 	Cost        float64   `json:"cost"` // $, gas included
 }
 
-// Setpoint is a target temperature for one span of a day.
-type Setpoint struct {
-	Start       time.Time `json:"startTime"`
-	End         time.Time `json:"endTime"`
-	Temperature float64   `json:"temperature"` // in the day's Units, to half a degree
-}
-
-// Setpoints returns the day's optimum as targets for a thermostat. It rounds targets to
-// half a degree and joins equal neighbors.
-func (d *Day) Setpoints() []Setpoint {
-	var all []Setpoint
-	for i, t := range d.Optimized.Temperature {
-		start := d.Start.Add(time.Duration(i) * pricing.Interval)
-		target := math.Round(2*t) / 2
-		if n := len(all); n > 0 && all[n-1].Temperature == target {
-			all[n-1].End = start.Add(pricing.Interval)
-			continue
-		}
-		all = append(all, Setpoint{Start: start, End: start.Add(pricing.Interval), Temperature: target})
-	}
-	return all
-}
-
 // keepDay stores the day of the month with the greatest savings, if they exceed the
 // savings of the stored day.
 func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {

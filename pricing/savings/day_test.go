@@ -79,29 +79,6 @@ func TestDay_Gas(t *testing.T) {
 	}
 }
 
-func TestDay_Setpoints(t *testing.T) {
-	d := july(t)
-	setpoints := d.Setpoints()
-	at := d.Start
-	for i, s := range setpoints {
-		if !s.Start.Equal(at) || !s.End.After(s.Start) {
-			t.Errorf("setpoint %d from %v to %v, want from %v", i, s.Start, s.End, at)
-		}
-		if math.Mod(2*s.Temperature, 1) != 0 || i > 0 && s.Temperature == setpoints[i-1].Temperature {
-			t.Errorf("setpoint %d is %v", i, s.Temperature)
-		}
-		for q := int(s.Start.Sub(d.Start) / (15 * time.Minute)); q < int(s.End.Sub(d.Start)/(15*time.Minute)); q++ {
-			if math.Abs(d.Optimized.Temperature[q]-s.Temperature) > 0.25+1e-9 {
-				t.Errorf("quarter %d: %v, the setpoint is %v", q, d.Optimized.Temperature[q], s.Temperature)
-			}
-		}
-		at = s.End
-	}
-	if want := d.Start.Add(24 * time.Hour); !at.Equal(want) {
-		t.Errorf("they end at %v, want %v", at, want)
-	}
-}
-
 func TestPlot_ShowsDay(t *testing.T) {
 	d := july(t)
 	lines := strings.Split(strings.TrimSuffix(d.String(), "\n"), "\n")

@@ -21,17 +21,8 @@ const Shared = "_"
 // ValidID reports whether s matches ^[A-Za-z0-9_-]{1,128}$. Every identifier must pass
 // ValidID before it becomes part of a key, a subject or a path.
 func ValidID(s string) bool {
-	if len(s) == 0 || len(s) > MaxIDLength {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return true
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return len(s) > 0 && len(s) <= MaxIDLength && strings.Trim(s, allowed) == ""
 }
 
 // entropy is the random part of identifiers. It rises within a millisecond, so that

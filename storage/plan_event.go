@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -118,16 +120,9 @@ func (e *PlanEvents) find(id string) int {
 	return slices.IndexFunc(e.Events, func(other PlanEvent) bool { return other.ID == id })
 }
 
-// equal reports whether the two events are stored alike, with times in milliseconds.
+// equal reports whether the two events are stored alike.
 func (e *PlanEvent) equal(other *PlanEvent) bool {
-	return e.ID == other.ID && e.Kind == other.Kind && e.Name == other.Name &&
-		e.From.UnixMilli() == other.From.UnixMilli() && e.To.UnixMilli() == other.To.UnixMilli() &&
-		sameNumber(e.Adder, other.Adder) && sameNumber(e.Price, other.Price)
-}
-
-func sameNumber(a, b *float64) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
+	own, err := json.Marshal(e)
+	theirs, failed := json.Marshal(other)
+	return err == nil && failed == nil && bytes.Equal(own, theirs)
 }

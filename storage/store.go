@@ -247,12 +247,9 @@ func UpdateWithin[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, c
 func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, admit func(w Write, current Record) error) (T, error) {
 	var e T
 	err := s.retry(ctx, func() error {
-		current, err := s.current(ref)
+		current, err := s.existing(ref)
 		if err != nil {
 			return err
-		}
-		if !current.live() {
-			return &NotFoundError{ref}
 		}
 		if e, err = Decode[T, P](current); err != nil {
 			return err
@@ -276,12 +273,9 @@ func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 // its updatedAt remains. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) Touch(ctx context.Context, ref Ref) error {
 	return s.retry(ctx, func() error {
-		current, err := s.current(ref)
+		current, err := s.existing(ref)
 		if err != nil {
 			return err
-		}
-		if !current.live() {
-			return &NotFoundError{ref}
 		}
 		return s.append(ctx, Write{Ref: ref, Expect: current.Revision, First: current.First, At: s.writeTime(current), Value: current.Value, over: true})
 	})
@@ -305,12 +299,9 @@ func (s *Store) retry(ctx context.Context, write func() error) (err error) {
 // Delete replaces an entity with a tombstone. The log removes the tombstone after its
 // retention. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) Delete(ctx context.Context, ref Ref) error {
-	current, err := s.current(ref)
+	current, err := s.existing(ref)
 	if err != nil {
 		return err
-	}
-	if !current.live() {
-		return &NotFoundError{ref}
 	}
 	return s.append(ctx, s.tombstone(current, false))
 }
@@ -336,6 +327,15 @@ func (s *Store) current(ref Ref) (Record, error) {
 		rec.Value = bytes.Clone(rec.Value)
 		return rec, err
 	})
+}
+
+// existing is current for a live record. Errors: *NotFoundError.
+func (s *Store) existing(ref Ref) (Record, error) {
+	rec, err := s.current(ref)
+	if err == nil && !rec.live() {
+		err = &NotFoundError{ref}
+	}
+	return rec, err
 }
 
 // replaced returns what a new entity replaces, like current. Errors: *ErasedError.

@@ -93,18 +93,6 @@ var fixedHolidays = []struct {
 	{time.December, 25, christmasDay},
 }
 
-// holidayNamed finds a federal holiday by name.
-func holidayNamed(name string) (holidaySet, bool) {
-	letters := strings.Map(func(r rune) rune {
-		if r < 'a' || r > 'z' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
-	set, ok := holidayNames[letters]
-	return set, ok
-}
-
 // Holidays is the set of days that a plan prices as a weekend.
 type Holidays struct {
 	// Name is the name of the calendar, such as "PG&E" or "federal"; empty for a tariff's
@@ -120,7 +108,13 @@ type Holidays struct {
 // Add adds a US federal holiday by its name, or all of them as "federal". It reports
 // whether the name is known.
 func (h *Holidays) Add(name string) bool {
-	set, ok := holidayNamed(name)
+	letters := strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+	set, ok := holidayNames[letters]
 	h.federal |= set
 	return ok
 }
@@ -159,12 +153,6 @@ func (h *Holidays) contains(day localDay) bool {
 	}
 	_, own := slices.BinarySearch(h.days, day.number)
 	return own
-}
-
-// mayBeHoliday reports whether the plan may price a weekday as a weekend, as its source
-// names no holidays.
-func (v *version) mayBeHoliday(day localDay) bool {
-	return v.HolidaysUnknown && !day.weekend && observed(day, false) != 0
 }
 
 // weighHoliday adds the doubt in a weekday's price on a possible holiday, if the weekend

@@ -60,7 +60,10 @@ func (p *pricer) noMarket(v *version, i int) error {
 // ownSource names the source of the import prices of a plan without parts. If the whole
 // window is after the market's last price, it says so: the prices are a forecast.
 func (c *card) ownSource() string {
-	words := c.version.sourceOn(c.day.number)
+	words := c.version.importSource
+	if c.version.stale(c.day.number) {
+		words = c.version.staleSource
+	}
 	if c.version.Passthrough == nil || c.pricer.in.Market == nil {
 		return words
 	}

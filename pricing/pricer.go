@@ -82,7 +82,7 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	}
 	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v, adders: v.addersOn(s.Day)}
 	c.row = v.row(c.day)
-	if v.mayBeHoliday(c.day) {
+	if v.HolidaysUnknown && !c.day.weekend && observed(c.day, false) != 0 { // the plan may price it as a weekend
 		c.doubts = unknownHolidays
 	}
 	c.compensation = v.compensationFor(p.in, c.day.date)
@@ -96,7 +96,10 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	if v.tiered {
 		c.meter = p.in.Usage.on(c.day, v, c.compensation.Type == NetMetering)
 		if !c.meter.known {
-			c.unmetered = c.meter.unmeteredBy(v.Periods)
+			c.unmetered = make([]float64, len(v.Periods))
+			for i, tiers := range v.Periods {
+				c.unmetered[i] = c.meter.unmetered(tiers)
+			}
 		}
 	}
 	return c, nil

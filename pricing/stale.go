@@ -32,14 +32,6 @@ func (v *version) freshness(day int64) float64 {
 	return math.Floor(100*staleConfidence*staleAfter/v.age(day)) / 100
 }
 
-// sourceOn names the version as the source of a day's prices.
-func (v *version) sourceOn(day int64) string {
-	if v.stale(day) {
-		return v.staleSource
-	}
-	return v.importSource
-}
-
 // staleness describes the age of a version's source, and names the newer plan.
 func (v *version) staleness() string {
 	words := fmt.Sprintf("stale: its source is of %v", v.Info.SourceDate)

@@ -173,15 +173,6 @@ const (
 	medianAnnual = solar.TypicalAnnualKWh * 0.835 // exp(-spread^2/2)
 )
 
-// unmeteredBy returns the confidence in the first tier of each period.
-func (m *meter) unmeteredBy(periods [][]Tier) []float64 {
-	all := make([]float64, len(periods))
-	for i, tiers := range periods {
-		all[i] = m.unmetered(tiers)
-	}
-	return all
-}
-
 // unmetered returns the confidence in the first of some tiers on a day with unknown
 // usage. The confidence is a share of homes. These homes are in tiers whose price is
 // within a tenth of the first tier's price.

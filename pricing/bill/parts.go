@@ -36,7 +36,11 @@ func (h *Home) composed(m *Meter, rate *Terms) (total *Bill, caveats []string, e
 			from = 0 // it changes the bills of earlier parts
 		}
 		for p := from; p <= i; p++ {
-			if bills[p], err = scaled(m, terms[p], rate, p, i); err != nil {
+			t := terms[p]
+			if i > p {
+				t.adjust = func(d pricing.Date) float64 { return rate.adjusted(p, i, d) }
+			}
+			if bills[p], err = Calculate(*m, t); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -93,14 +97,6 @@ func (h *Home) partTerms(m *Meter, rate *Terms) (terms []Terms, caveats []string
 		}
 	}
 	return terms, caveats, nil
-}
-
-// scaled returns the bill of part p with the adjustments up to part last.
-func scaled(m *Meter, t Terms, rate *Terms, p, last int) (*Bill, error) {
-	if last > p {
-		t.adjust = func(d pricing.Date) float64 { return rate.adjusted(p, last, d) }
-	}
-	return Calculate(*m, t)
 }
 
 // adjusted returns the sum of a price of 1 of part p and of its adjustments up to part

@@ -113,17 +113,13 @@ func (l *ledger) apply(owed float64) float64 {
 	return max(owed, 0)
 }
 
-func perYear(c pricing.Charge) bool {
-	return strings.EqualFold(strings.TrimPrefix(c.Unit, "$"), "/year")
-}
-
 // topUp adds the difference between minimum charges and the amounts due. minimums has the
 // charges for the metered days of each month. Yearly minimums apply to the sum of the months.
 func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
 	yearly, paid := 0.0, 0.0
 	for i, least := range minimums {
 		switch {
-		case perYear(least):
+		case strings.EqualFold(strings.TrimPrefix(least.Unit, "$"), "/year"):
 			yearly += least.Amount
 			paid += due[i]
 		case least.Amount > 0:

@@ -46,7 +46,7 @@ func (c *Checker) Check(zipcode string) Result {
 	}
 	r := Result{
 		WholesaleMarket:        area.Market != "",
-		TariffData:             slices.ContainsFunc(area.Utilities, c.hasTariffs),
+		TariffData:             c.HasTariffs != nil && slices.ContainsFunc(area.Utilities, func(u Utility) bool { return c.HasTariffs(u.EIAID) }),
 		DemandResponsePrograms: area.Programs(),
 	}
 	r.Supported = r.TariffData || r.WholesaleMarket
@@ -92,10 +92,6 @@ func (c *Checker) utility(eiaID int) (Utility, bool) {
 	return utilities[i], true
 }
 
-func (c *Checker) hasTariffs(u Utility) bool {
-	return c.HasTariffs != nil && c.HasTariffs(u.EIAID)
-}
-
 // Programs returns the names of the area's demand-response programs, each once. The
 // programs of its utilities come first. The programs of the wholesale market follow; a
 // home joins them through an aggregator. A utility with enrolled customers but without a
@@ -115,8 +111,13 @@ func (a *Area) Programs() []string {
 			add(u.Name + " residential demand response")
 		}
 	}
-	for _, name := range marketPrograms(a.Market) {
-		add(name)
+	for _, m := range known().Markets {
+		if m.Name != a.Market {
+			continue
+		}
+		for _, name := range m.Programs {
+			add(name)
+		}
 	}
 	return names
 }

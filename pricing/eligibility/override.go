@@ -72,13 +72,3 @@ func (c *Checker) override(a *Area) {
 		}
 	}
 }
-
-// marketPrograms returns the embedded programs of a wholesale market.
-func marketPrograms(name string) []string {
-	for _, m := range known().Markets {
-		if m.Name == name {
-			return m.Programs
-		}
-	}
-	return nil
-}

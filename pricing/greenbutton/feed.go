@@ -110,7 +110,7 @@ type feed struct {
 // readFeed reads all entries of a feed, or of a file with a single entry.
 func readFeed(text io.Reader) (*feed, error) {
 	f := &feed{types: map[string]readingType{}, doubtful: map[string]string{}, typeOf: map[string]string{}, readings: map[string][]reading{}}
-	s := newScanner(text)
+	s := &scanner{in: text}
 	e, r := entry{}, emptyReading
 	for {
 		err := s.next()

@@ -41,8 +41,6 @@ const (
 	maxKept = 16 << 20
 )
 
-func newScanner(text io.Reader) *scanner { return &scanner{in: text} }
-
 // fill reads on if the rest may end inside a text and the tag after it. It reads into new
 // memory, because the names of the open elements are in the old.
 func (s *scanner) fill() error {
@@ -79,8 +77,10 @@ func (s *scanner) next() (err error) {
 		}
 		i := bytes.IndexByte(s.rest, '<')
 		switch {
+		case i < 0 && s.done && len(s.open) > 0:
+			return fmt.Errorf("it ends inside the element %s", s.open[len(s.open)-1].full)
 		case i < 0 && s.done:
-			return s.finish()
+			return io.EOF
 		case i < 0:
 			return fmt.Errorf("it has more than %d bytes without a tag before byte %d", maxPiece, s.size)
 		case s.kept > maxKept:
@@ -108,13 +108,6 @@ func (s *scanner) next() (err error) {
 			return err
 		}
 	}
-}
-
-func (s *scanner) finish() error {
-	if len(s.open) > 0 {
-		return fmt.Errorf("it ends inside the element %s", s.open[len(s.open)-1].full)
-	}
-	return io.EOF
 }
 
 // at returns the position in the text for an error.

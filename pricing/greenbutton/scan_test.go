@@ -12,7 +12,7 @@ import (
 
 // leaves lists the elements with no elements and their texts, by the scanner.
 func leaves(text string) (all []string, err error) {
-	s := newScanner(strings.NewReader(text))
+	s := &scanner{in: strings.NewReader(text)}
 	for {
 		if err := s.next(); errors.Is(err, io.EOF) {
 			return all, nil
@@ -148,7 +148,7 @@ func TestScanner_AnyReads(t *testing.T) {
 	if err != nil || len(want) != 40 {
 		t.Fatalf("%d leaves, %v", len(want), err)
 	}
-	s := newScanner(iotest.OneByteReader(strings.NewReader(text)))
+	s := &scanner{in: iotest.OneByteReader(strings.NewReader(text))}
 	found := 0
 	for err = s.next(); err == nil; err = s.next() {
 		if s.leaf {

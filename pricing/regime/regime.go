@@ -97,8 +97,9 @@ func Of(state string, eiaID int, a Application) pricing.Regime {
 
 // ruleOn returns the rule for applications of a day, or nil.
 func ruleOn(state string, eiaID int, day pricing.Date) *rule {
+	on := day.String()
 	for i := range rules {
-		if r := &rules[i]; r.state == state && slices.Contains(r.utilities, eiaID) && r.holds(day) {
+		if r := &rules[i]; r.state == state && slices.Contains(r.utilities, eiaID) && on >= r.from && (r.to == "" || on <= r.to) {
 			return r
 		}
 	}
@@ -120,11 +121,6 @@ func (r *rule) or(earlier *rule) *rule {
 	either.regime.CreditsAll = earlier.regime.CreditsAll && r.regime.CreditsAll
 	either.regime.MayCreditAll = earlier.regime.CreditsAll != r.regime.CreditsAll
 	return &either
-}
-
-func (r *rule) holds(on pricing.Date) bool {
-	day := on.String()
-	return day >= r.from && (r.to == "" || day <= r.to)
 }
 
 // regimeOf returns the regime of a home with the last day on which it surely holds. The

@@ -22,20 +22,17 @@ func newBaseline(h *house, t *timetable, c *conditions) *baseline {
 	}
 	first := t.at(c.clock[0])
 	temperature := (first.Heat + first.Cool) / 2
-	for i := range c.warmUp {
-		temperature = h.a*temperature + h.drift(c.weather[i])
-		unit := h.plant(c.weather[i].Temperature)
-		temperature += unit.keep(temperature, t.at(c.clock[i]), t.lowest)
-	}
-	b.start = temperature
-	for i := range n {
-		b.settings[i] = t.at(c.clock[c.warmUp+i])
-		weather := c.weather[c.warmUp+i]
-		b.drift[i], b.plants[i] = h.drift(weather), h.plant(weather.Temperature)
-		temperature = h.a*temperature + b.drift[i]
-		b.added[i] = b.plants[i].keep(temperature, b.settings[i], t.lowest)
-		temperature += b.added[i]
-		b.after[i] = temperature
+	for at, weather := range c.weather {
+		settings, drift, unit := t.at(c.clock[at]), h.drift(weather), h.plant(weather.Temperature)
+		temperature = h.a*temperature + drift
+		added := unit.keep(temperature, settings, t.lowest)
+		temperature += added
+		i := at - c.warmUp
+		if i < 0 {
+			b.start = temperature
+			continue
+		}
+		b.settings[i], b.drift[i], b.plants[i], b.added[i], b.after[i] = settings, drift, unit, added, temperature
 	}
 	return b
 }

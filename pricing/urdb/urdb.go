@@ -168,19 +168,15 @@ func decodeJSON(data []byte) (any, error) {
 	decoder.UseNumber()
 	var root any
 	if err := decoder.Decode(&root); err != nil {
-		return nil, notJSON(err)
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return nil, fmt.Errorf("not JSON: %w, at byte %d", err, syntax.Offset)
+		}
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("not JSON: more follows the first value, at byte %d", decoder.InputOffset())
 	}
 	return root, nil
-}
-
-func notJSON(err error) error {
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("not JSON: %w, at byte %d", err, syntax.Offset)
-	}
-	return fmt.Errorf("not JSON: %w", err)
 }
 
 // info reads all fields except the energy prices.

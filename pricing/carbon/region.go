@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/internal/embedded"
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // Region is a part of the grid with the same source for one more kWh: a region of EPA's
@@ -49,23 +50,18 @@ var regions = sync.OnceValue(func() grid {
 		g.byCode[data.Regions[i].Code] = &data.Regions[i]
 	}
 	for _, c := range data.Counties {
-		g.byPlace[place{c.State, plain(c.Name)}] = g.byCode[c.Region]
+		g.byPlace[place{c.State, countyKey(c.Name)}] = g.byCode[c.Region]
 	}
 	return g
 })
 
-// plain returns a county's name in lower case, without signs and words such as "County".
-func plain(county string) string {
+// countyKey returns a county's name in lower case, without signs and words such as "County".
+func countyKey(county string) string {
 	county = strings.ToLower(county)
 	for _, word := range []string{" county", " parish", " borough", " census area", " municipality"} {
 		county = strings.TrimSuffix(county, word)
 	}
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' {
-			return r
-		}
-		return -1
-	}, strings.ReplaceAll(county, "saint ", "st "))
+	return plain.Name(strings.ReplaceAll(county, "saint ", "st "))
 }
 
 // Named returns the region with a code.
@@ -78,7 +74,7 @@ func Named(code string) (*Region, bool) {
 // has the region of most counties of its state.
 func Of(state, county string) (*Region, bool) {
 	state = strings.ToUpper(strings.TrimSpace(state))
-	r, ok := regions().byPlace[place{state, plain(county)}]
+	r, ok := regions().byPlace[place{state, countyKey(county)}]
 	if !ok {
 		r, ok = regions().byPlace[place{state: state}]
 	}

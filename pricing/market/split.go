@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // row is one line with its fields by name. Names are in lower case, with letters and
@@ -149,11 +151,4 @@ func (s *splitter) csv() error {
 }
 
 // Plain returns a name in lower case, with letters and digits only.
-func Plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(name))
-}
+func Plain(name string) string { return plain.Name(name) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/internal/embedded"
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 	"github.com/gridhook/gridhook/pricing/netbilling/internal/form"
 )
 
@@ -83,10 +84,10 @@ func Names() []string {
 // Named returns values by utility and vintage, such as "PG&E NBT26" or "sce nbt24". The
 // utility may also be its EIA number. Only letters and digits count.
 func Named(name string) (*Values, bool) {
-	wanted := plain(name)
+	wanted := plain.Name(name)
 	for _, v := range all() {
 		for _, vintage := range v.table.Vintages {
-			if wanted == plain(v.table.Utility+vintage) || wanted == plain(strconv.Itoa(v.table.EIAID)+vintage) {
+			if wanted == plain.Name(v.table.Utility+vintage) || wanted == plain.Name(strconv.Itoa(v.table.EIAID)+vintage) {
 				return v, true
 			}
 		}
@@ -105,15 +106,6 @@ func Payers() (list []int) {
 		}
 	}
 	return list
-}
-
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(s))
 }
 
 // String returns the utility with its vintages.

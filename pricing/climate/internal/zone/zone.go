@@ -2,12 +2,14 @@
 // from the International Energy Conservation Code, with the moisture regime, such as
 // "5A".
 //
-// The package may import only the standard library and does no I/O.
+// The package may import only the standard library and package plain. It does no I/O.
 package zone
 
 import (
 	"math"
 	"strings"
+
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // Of returns the zone of a county, empty if unknown. zones has the counties of the 48
@@ -39,12 +41,7 @@ var kinds = strings.NewReplacer(" county", "", " parish", "", " city", "", " cen
 // Key returns a county's name in a form that is equal across sources: the state and the
 // letters of the name.
 func Key(state, county string) string {
-	return state + " " + strings.Map(func(r rune) rune {
-		if r < 'a' || r > 'z' {
-			return -1
-		}
-		return r
-	}, kinds.Replace(strings.ToLower(county)))
+	return state + " " + plain.Name(kinds.Replace(strings.ToLower(county)))
 }
 
 // DistanceKm returns the great-circle distance between two places in degrees north and

@@ -64,7 +64,7 @@ type Clock struct {
 	Ahead, Within time.Duration
 }
 
-// wait is the timeout of each request.
+// wait is the timeout of each request, as it is in JetStream by default.
 const wait = 5 * time.Second
 
 // Look checks the servers. It returns an error if no server responds.
@@ -91,7 +91,7 @@ func Look(ctx context.Context, o Options) (Facts, error) {
 	if state, err := nc.TLSConnectionState(); err == nil {
 		f.Encrypted = state.HandshakeComplete
 	}
-	if f.Account, f.Refused = account(allowed, js); f.Refused == nil {
+	if f.Account, f.Refused = js.AccountInfo(allowed); f.Refused == nil {
 		f.streams(allowed, js, o.Streams)
 		if f.Ack, f.Trial = try(allowed, js, o.Streams); f.Trial != nil && allowed.Err() != nil {
 			f.Trial = context.Cause(allowed)
@@ -101,12 +101,6 @@ func Look(ctx context.Context, o Options) (Facts, error) {
 	}
 	f.servers(ctx, nc, o.Monitors)
 	return f, nil
-}
-
-func account(ctx context.Context, js jetstream.JetStream) (*jetstream.AccountInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	return js.AccountInfo(ctx)
 }
 
 // streams adds the existing streams, and the clocks of the servers that describe them.

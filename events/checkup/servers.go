@@ -41,7 +41,7 @@ var ErrNotReported = errors.New("no NATS server describes its settings")
 // response.
 func (f *Facts) servers(ctx context.Context, nc *nats.Conn, monitors []string) {
 	if len(monitors) == 0 {
-		f.Silent = f.ping(ctx, nc)
+		f.Silent = f.ping(nc)
 		return
 	}
 	for _, address := range monitors {
@@ -86,7 +86,7 @@ const systemSubject = "$SYS.REQ.SERVER.PING.VARZ"
 // lull is the silence that ends the wait for responses.
 const lull = 500 * time.Millisecond
 
-func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
+func (f *Facts) ping(nc *nats.Conn) error {
 	inbox := nc.NewRespInbox()
 	replies, err := nc.SubscribeSync(inbox)
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 		return err
 	}
 	for {
-		m, err := next(ctx, replies)
+		m, err := replies.NextMsg(lull)
 		if err != nil || m.Header.Get("Status") != "" { // no server listens there for this account
 			break
 		}
@@ -113,10 +113,4 @@ func (f *Facts) ping(ctx context.Context, nc *nats.Conn) error {
 		return ErrNotReported
 	}
 	return nil
-}
-
-func next(ctx context.Context, replies *nats.Subscription) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, lull)
-	defer cancel()
-	return replies.NextMsgWithContext(ctx)
 }

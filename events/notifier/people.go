@@ -21,10 +21,14 @@ func (n *Notifier) notifyHealth(ctx context.Context, ref storage.Ref, h events.H
 	if !ok {
 		notice, ok = events.RecoveredNotice(&e, &h)
 	}
-	if !ok {
+	if _, known := n.repeats[notice.ID]; !ok || known || n.Now().Sub(notice.CreatedAt.Time) > stale {
 		return nil
 	}
-	return n.putRepeated(ctx, notice)
+	_, err = n.put(ctx, notice)
+	if err == nil { // later checks find the notice again
+		n.repeats[notice.ID] = notice.CreatedAt.Time
+	}
+	return err
 }
 
 // checkQuotas stores the notices of quotas that are near.
@@ -40,18 +44,6 @@ func (n *Notifier) checkQuotas(ctx context.Context) error {
 	for _, notice := range notices {
 		_, failed := n.put(ctx, notice)
 		err = errors.Join(err, failed)
-	}
-	return err
-}
-
-// putRepeated stores a notice that later checks find again. It publishes the notice once.
-func (n *Notifier) putRepeated(ctx context.Context, notice events.Notice) error {
-	if _, known := n.repeats[notice.ID]; known || n.Now().Sub(notice.CreatedAt.Time) > stale {
-		return nil
-	}
-	_, err := n.put(ctx, notice)
-	if err == nil {
-		n.repeats[notice.ID] = notice.CreatedAt.Time
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/redact"
 )
 
 // Limits of a fetch.
@@ -190,7 +191,7 @@ func (f *fetcher) read(r *feed.Response) (feed.Data, error) {
 		return data, err
 	}
 	masked := *r
-	masked.Body = []byte(mask(string(r.Body), f.query.Secret))
+	masked.Body = []byte(redact.New(withParts([]string{f.query.Secret})...).Mask(string(r.Body)))
 	if _, err = f.tryRead(&masked); err == nil {
 		err = fmt.Errorf("%w: it has the secret of the source in it", feed.ErrResponse)
 	}

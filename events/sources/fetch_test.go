@@ -13,6 +13,7 @@ import (
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/redact"
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
@@ -218,7 +219,7 @@ func TestMask_Parts(t *testing.T) {
 		{`the "pa\u0026ss\/word"`, `pa&ss/word`, `the "********"`},
 		{`<p>pa&amp;ss</p>`, `pa&ss`, `<p>********</p>`},
 	} {
-		if got := mask(tt.text, tt.secret); got != tt.want {
+		if got := redact.New(withParts([]string{tt.secret})...).Mask(tt.text); got != tt.want {
 			t.Errorf("%q without %q: %q, want %q", tt.text, tt.secret, got, tt.want)
 		}
 	}
@@ -227,7 +228,7 @@ func TestMask_Parts(t *testing.T) {
 // TestSecretsOf_Query counts the values of an address that may be keys as secrets.
 func TestSecretsOf_Query(t *testing.T) {
 	q := &feed.Query{URL: "https://prices.example/?zone=NP15&sig=opaque%2Fkey&sig=another-key", Secret: "abc", Parameters: map[string]string{"node": "NP15"}}
-	if got := mask("abc opaque/key opaque%2Fkey another-key NP15", secretsOf(q)...); got != "******** ******** ******** ******** NP15" {
+	if got := redact.New(withParts(secretsOf(q))...).Mask("abc opaque/key opaque%2Fkey another-key NP15"); got != "******** ******** ******** ******** NP15" {
 		t.Errorf("got %s", got)
 	}
 	if got := secretsOf(&feed.Query{URL: "https://prices.example/"}); len(got) != 0 {

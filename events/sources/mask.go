@@ -25,12 +25,6 @@ func secretsOf(q *feed.Query) (list []string) {
 	return slices.Compact(list)
 }
 
-// mask hides secrets in a text, and their parts between colons, such as a user name and a
-// password. It hides every form in which a request, a response or an error has them.
-func mask(text string, secrets ...string) string {
-	return redact.New(withParts(secrets)...).Mask(text)
-}
-
 // maskError hides secrets in the text of an error, which cuts what it quotes and writes dots
 // after it.
 func maskError(text string, secrets ...string) string {
@@ -43,7 +37,8 @@ func maskError(text string, secrets ...string) string {
 	return masker.Mask(strings.Join(pieces, dots))
 }
 
-// withParts returns secrets and their parts between colons.
+// withParts returns secrets and their parts between colons, such as a user name and a
+// password.
 func withParts(secrets []string) (list []string) {
 	for _, secret := range secrets {
 		list = append(list, secret)

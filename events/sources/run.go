@@ -18,7 +18,12 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	if err := r.Store.CatchUp(ctx); err != nil {
 		return err
 	}
-	source, state, err := r.read(task)
+	var source *storage.Source
+	var state storage.SourceState
+	err := r.Store.View(func(v storage.View) (err error) {
+		source, state, err = current(v, task)
+		return err
+	})
 	switch {
 	case errors.Is(err, errOutdated):
 		return nil
@@ -48,25 +53,16 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 // has recorded the run.
 var errOutdated = errors.New("the run is outdated")
 
-// read returns the source of a task and its state. Errors: errOutdated.
-func (r *Runner) read(task events.Task) (source *storage.Source, state storage.SourceState, err error) {
-	err = r.Store.View(func(v storage.View) error {
-		source, state, err = current(v, storage.KindSource.Ref(task.OrganizationID, task.ID), task.Revision)
-		return err
-	})
-	return source, state, err
-}
-
-// current returns a revision of a source and its state. Errors: errOutdated.
-func current(v storage.View, ref storage.Ref, revision uint64) (*storage.Source, storage.SourceState, error) {
-	source, found, err := storage.Read[storage.Source](v, ref)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && (found != revision || !source.Enabled) {
+// current returns the source of a task and its state. Errors: errOutdated.
+func current(v storage.View, task events.Task) (*storage.Source, storage.SourceState, error) {
+	source, found, err := storage.Read[storage.Source](v, storage.KindSource.Ref(task.OrganizationID, task.ID))
+	if errors.Is(err, storage.ErrNotFound) || err == nil && (found != task.Revision || !source.Enabled) {
 		return nil, storage.SourceState{}, errOutdated
 	}
 	if err != nil {
 		return nil, storage.SourceState{}, err
 	}
-	state, err := storage.ReadSourceState(v, &source, revision)
+	state, err := storage.ReadSourceState(v, &source, task.Revision)
 	if storage.NoRecord(err) { // this run replaces the state
 		err = nil
 	}
@@ -154,7 +150,7 @@ func (r *Runner) fetch(ctx context.Context, source *storage.Source, state *stora
 // failed it stores the state alone.
 func (r *Runner) record(ctx context.Context, task events.Task, f *fetched, run storage.SourceRun) (state storage.SourceState, err error) {
 	err = r.Store.Rewrite(ctx, func(v storage.View) (storage.Revised, error) {
-		source, had, err := current(v, storage.KindSource.Ref(task.OrganizationID, task.ID), task.Revision)
+		source, had, err := current(v, task)
 		if err != nil {
 			return storage.Revised{}, err
 		}

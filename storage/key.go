@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -136,30 +137,21 @@ func (k *Credential) end() time.Time {
 // and of absent keys. An absent key is refused like a revoked key.
 func EndedKeys(v View, now time.Time) (ended []Record, err error) {
 	gone := map[string]bool{}
-	for r, err := range LiveEverywhere(v, KindKey) {
-		if err != nil {
-			return nil, err
-		}
-		k, err := Decode[Key](r)
-		if err != nil || k.Live(now) || !k.Link && now.Sub(k.end()) <= EndedKeyRetention {
-			continue // a record that does not decode is another matter
-		}
-		gone[r.ID] = true
-		ended = append(ended, r)
+	ended, err = Matching(v, KindKey, func(r Record) bool {
+		k, err := Decode[Key](r) // a record that does not decode is another matter
+		gone[r.ID] = err == nil && !k.Live(now) && (k.Link || now.Sub(k.end()) > EndedKeyRetention)
+		return gone[r.ID]
+	})
+	if err != nil {
+		return nil, err
 	}
-	for use, err := range LiveEverywhere(v, KindKeyUse) {
-		if err != nil {
-			return nil, err
-		}
+	var failed error
+	uses, err := Matching(v, KindKeyUse, func(use Record) bool {
 		key, err := find(v, KindKey.Ref(use.Org, use.ID))
-		if err != nil {
-			return nil, err
-		}
-		if gone[use.ID] || !key.live() {
-			ended = append(ended, use)
-		}
-	}
-	return ended, nil
+		failed = errors.Join(failed, err)
+		return gone[use.ID] || err == nil && !key.live()
+	})
+	return append(ended, uses...), errors.Join(err, failed)
 }
 
 // CountLive returns a function that reports whether the record of a key is live. A key that

@@ -18,17 +18,9 @@ func (e *EndpointSettings) IsRelay() bool { return e.URL == RelayURL }
 
 // UnusedRelays returns the relay endpoints whose retention has passed. Beginning to listen
 // touches an endpoint.
-func UnusedRelays(v View, now time.Time) (unused []Record, err error) {
-	for r, err := range LiveEverywhere(v, KindWebhookEndpoint) {
-		if err != nil {
-			return nil, err
-		}
-		if now.Sub(r.At) <= RelayRetention {
-			continue
-		}
-		if e, err := DecodeEndpoint(r); err == nil && e.IsRelay() { // a record that does not decode is another matter
-			unused = append(unused, r)
-		}
-	}
-	return unused, nil
+func UnusedRelays(v View, now time.Time) ([]Record, error) {
+	return Matching(v, KindWebhookEndpoint, func(r Record) bool {
+		e, err := DecodeEndpoint(r) // a record that does not decode is another matter
+		return now.Sub(r.At) > RelayRetention && err == nil && e.IsRelay()
+	})
 }

@@ -180,6 +180,19 @@ func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
 	}
 }
 
+// Matching returns the records of all live entities of a kind that match.
+func Matching(v View, kind Kind, matches func(Record) bool) (found []Record, err error) {
+	for r, err := range LiveEverywhere(v, kind) {
+		if err != nil {
+			return nil, err
+		}
+		if matches(r) {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
 // Each passes every live entity of a kind to do, with its record, until do fails. It passes
 // the error of a record that does not decode to damaged and goes on, because the other
 // entities must not suffer from it.

@@ -25,14 +25,6 @@ func (s *Scheduler) deleteFound(find func(storage.View, time.Time) ([]storage.Re
 const expireEvery = time.Hour
 
 // expiredReports returns the reports that are older than their retention.
-func (s *Scheduler) expiredReports(v storage.View, now time.Time) (old []storage.Record, err error) {
-	for r, err := range storage.LiveEverywhere(v, storage.KindOpenADRReport) {
-		if err != nil {
-			return nil, err
-		}
-		if now.Sub(r.At) > s.ReportRetention {
-			old = append(old, r)
-		}
-	}
-	return old, nil
+func (s *Scheduler) expiredReports(v storage.View, now time.Time) ([]storage.Record, error) {
+	return storage.Matching(v, storage.KindOpenADRReport, func(r storage.Record) bool { return now.Sub(r.At) > s.ReportRetention })
 }

@@ -47,7 +47,7 @@ type overrides struct{ view View }
 
 func (o overrides) Utility(eiaID int) (eligibility.Utility, bool) {
 	u, _, err := Read[Utility](o.view, utilityRef(KindUtility, eiaID))
-	return u.Facts(), err == nil
+	return u.Utility, err == nil
 }
 
 func (o overrides) Programs(eiaID int) ([]string, bool) {

@@ -32,7 +32,7 @@ func TestOverrides_StoredFacts(t *testing.T) {
 	yes, no := true, false
 	s, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	storagetest.Put(t, s,
-		&storage.Utility{EIAID: 7, Name: "Seven", Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Utility{Utility: eligibility.Utility{EIAID: 7, Name: "Seven"}, Base: storage.Base{OrganizationID: storage.Shared}},
 		&storage.DemandResponse{EIAID: 7, Programs: []string{"Night Shift"}, Base: storage.Base{OrganizationID: storage.Shared}},
 		&storage.Area{Code: "606", Supported: &no, Utilities: []int{7}, Base: storage.Base{OrganizationID: storage.Shared}},
 		&storage.Area{Code: "60615", Supported: &yes, Base: storage.Base{OrganizationID: storage.Shared}},

@@ -8,19 +8,13 @@ import (
 
 // Utility is the operator's description of a utility. It replaces the published facts.
 type Utility struct {
-	EIAID                   int      `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
-	Name                    string   `json:"name" minLength:"1" maxLength:"255" example:"Acme Electric"`
-	Ownership               string   `json:"ownership" maxLength:"255" example:"Investor Owned"`
-	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds of dynamic pricing, such as time-of-use." example:"[\"time-of-use\"]"`
-	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"The number of homes in demand-response programs. netMeteringCustomers is the number in net metering."`
-	NetMeteringCustomers    int      `json:"netMeteringCustomers" minimum:"0"`
-	Programs                []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the utility's demand-response programs." example:"[\"Peak Time Savings\"]"`
+	eligibility.Utility
 	Base
 }
 
 // NewUtility returns a utility without facts.
 func NewUtility() Utility {
-	return Utility{DynamicPricing: []string{}, Programs: []string{}, Base: Base{OrganizationID: Shared}}
+	return Utility{eligibility.Utility{DynamicPricing: []string{}, Programs: []string{}}, Base{OrganizationID: Shared}}
 }
 
 // utilityRef names what the operator says of a utility, by its EIA number.
@@ -28,14 +22,6 @@ func utilityRef(kind Kind, eiaID int) Ref { return kind.Ref(Shared, strconv.Itoa
 
 // Ref names the utility.
 func (u *Utility) Ref() Ref { return utilityRef(KindUtility, u.EIAID) }
-
-// Facts returns the utility in the form of package eligibility.
-func (u *Utility) Facts() eligibility.Utility {
-	return eligibility.Utility{
-		EIAID: u.EIAID, Name: u.Name, Ownership: u.Ownership, DynamicPricing: u.DynamicPricing,
-		DemandResponseCustomers: u.DemandResponseCustomers, NetMeteringCustomers: u.NetMeteringCustomers, Programs: u.Programs,
-	}
-}
 
 // Check adds nothing: the tags have every rule.
 func (u *Utility) Check(*Problems) {}

@@ -27,20 +27,21 @@ type Market struct {
 	Programs []string
 }
 
-// Utility is a utility with its reported data on residential customers.
+// Utility is a utility with its data on residential customers, in Facts those reported for
+// 2018. The tags are for what the operator says of a utility.
 type Utility struct {
-	EIAID     int    // number at the US Energy Information Administration
-	Name      string // empty if only the number is known
-	Ownership string // such as "Investor Owned"
+	EIAID     int    `json:"eiaId" minimum:"1" doc:"The utility's number at the US Energy Information Administration." example:"4110"`
+	Name      string `json:"name" minLength:"1" maxLength:"255" example:"Acme Electric"` // empty if only the number is known
+	Ownership string `json:"ownership" maxLength:"255" example:"Investor Owned"`
 	// Share is the estimated percentage of an area's households, 0 if unknown.
-	Share int
+	Share int `json:"-"`
 
-	DynamicPricing          []string // kinds offered in 2018, such as "time-of-use"
-	DemandResponseCustomers int      // enrolled in 2018
-	NetMeteringCustomers    int      // with photovoltaics, in 2018
+	DynamicPricing          []string `json:"dynamicPricing" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The kinds of dynamic pricing, such as time-of-use." example:"[\"time-of-use\"]"`
+	DemandResponseCustomers int      `json:"demandResponseCustomers" minimum:"0" doc:"The number of homes in demand-response programs. netMeteringCustomers is the number in net metering."`
+	NetMeteringCustomers    int      `json:"netMeteringCustomers" minimum:"0"`
 	// Programs are names of demand-response programs. In Facts, the prefix "state:" limits
 	// a program to one state.
-	Programs []string
+	Programs []string `json:"programs" maxItems:"100" itemsMinLength:"1" itemsMaxLength:"255" doc:"The names of the utility's demand-response programs." example:"[\"Peak Time Savings\"]"`
 }
 
 // Basis is the source of a zipcode's utilities.

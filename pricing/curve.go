@@ -37,11 +37,16 @@ func newCurve(w Window, n int) *Curve {
 // Len returns the number of intervals.
 func (c *Curve) Len() int { return len(c.Price) }
 
-// roundPrice rounds to six decimals, half away from zero, and never returns -0.
-func roundPrice(v float64) float64 {
-	rounded := math.Round(v*1e6) / 1e6
-	if rounded == 0 {
-		return 0
+// roundPrice rounds to six decimals.
+func roundPrice(v float64) float64 { return round(v, 1e6) }
+
+// Hundredths rounds dollars to cents, or a quantity to 0.01 of its unit.
+func Hundredths(v float64) float64 { return round(v, 100) }
+
+// round rounds to multiples of 1/parts, half away from zero, and never returns -0.
+func round(v, parts float64) float64 {
+	if r := math.Round(v*parts) / parts; r != 0 {
+		return r
 	}
-	return rounded
+	return 0
 }

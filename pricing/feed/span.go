@@ -66,21 +66,16 @@ func (q *Query) spread(spans []span, node string, kind market.Kind) (Data, error
 
 // commonStep returns the longest step whose grid has the ends of all spans.
 func commonStep(spans []span) (time.Duration, error) {
-	step := time.Hour
+	longest := len(market.Steps) - 1
 	for _, s := range spans {
 		for _, at := range []time.Time{s.from, s.to} {
-			for step > 0 && !at.Equal(at.Truncate(step)) {
-				step = shorter[step]
+			for longest >= 0 && !at.Equal(at.Truncate(market.Steps[longest])) {
+				longest--
 			}
-			if step == 0 {
+			if longest < 0 {
 				return 0, refuse("has an interval from %s to %s: only full 5 minutes are supported", stamp(s.from), stamp(s.to))
 			}
 		}
 	}
-	return step, nil
-}
-
-// shorter has the step below each step.
-var shorter = map[time.Duration]time.Duration{
-	time.Hour: 30 * time.Minute, 30 * time.Minute: 15 * time.Minute, 15 * time.Minute: 5 * time.Minute,
+	return market.Steps[longest], nil
 }

@@ -87,7 +87,8 @@ const maxSteps = 2 * 366 * 24 * 12
 // memory that a small file can request.
 const sparse = 14 * 24
 
-var steps = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
+// Steps are the possible lengths of a series' steps, the shortest first.
+var Steps = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
 // New returns a series of points in any order. If two points have the same interval, the
 // later point in the list wins. Missing points leave a gap. The error wraps ErrSeries.
@@ -101,7 +102,7 @@ func New(points []Point, o Options) (*Series, error) {
 	if step == 0 {
 		step = shortest(ordered)
 	}
-	if !slices.Contains(steps, step) {
+	if !slices.Contains(Steps, step) {
 		return nil, fmt.Errorf("%w: steps of %v; they must be of 5, 15, 30 or 60 minutes", ErrSeries, step)
 	}
 	s := &Series{Node: o.Node, Kind: o.Kind, step: int64(step / time.Second), from: ordered[0].Start.Unix()}
@@ -136,8 +137,8 @@ const maxPrice = 50.0
 // longest step whose grid contains the point.
 func shortest(ordered []Point) time.Duration {
 	least := time.Hour
-	for i := len(steps) - 1; i > 0 && ordered[0].Start.Unix()%int64(least/time.Second) != 0; i-- {
-		least = steps[i-1]
+	for i := len(Steps) - 1; i > 0 && ordered[0].Start.Unix()%int64(least/time.Second) != 0; i-- {
+		least = Steps[i-1]
 	}
 	for i := 1; i < len(ordered); i++ {
 		if d := ordered[i].Start.Sub(ordered[i-1].Start); d > 0 {

@@ -31,9 +31,8 @@ func (e *HomeError) Unwrap() error { return e.Err }
 // homeError turns a *storage.DecodeError into a *HomeError and returns any other error
 // unmodified.
 func homeError(err error) error {
-	var undecodable *storage.DecodeError
-	var already *HomeError
-	if !errors.As(err, &undecodable) || errors.As(err, &already) {
+	undecodable, ok := errors.AsType[*storage.DecodeError](err)
+	if _, already := errors.AsType[*HomeError](err); !ok || already {
 		return err
 	}
 	ref := undecodable.Ref

@@ -131,8 +131,7 @@ func (p *Pricer) chance(k chanceKey, measured *measuredLoad) (*solar.Chance, err
 		}
 		return calculate(func() (*solar.Chance, error) { return solar.NewChance(profile, home) })
 	})
-	var failed *HomeError
-	if err != nil && !errors.As(err, &failed) {
+	if _, failed := errors.AsType[*HomeError](err); err != nil && !failed {
 		err = &HomeError{"the home's solar cannot be used: correct its size, array or assumed use of energy", err}
 	}
 	return chance, err

@@ -202,6 +202,9 @@ func hasMediaType(r *http.Request, want string) bool {
 	if len(given) != 1 {
 		return false
 	}
+	if given[0] == want { // the usual case
+		return true
+	}
 	mediaType, params, err := mime.ParseMediaType(given[0])
 	if err != nil || mediaType != want {
 		return false

@@ -91,7 +91,7 @@ type Config struct {
 	ReceiptsAge time.Duration `setting:"receipts-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API; with 0s, an existing stream stays as it is and a new stream gets 168h"`
 	TriggersAge time.Duration `setting:"triggers-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects; with 0s, an existing stream stays as it is and a new stream gets 720h"`
 	AuditAge    time.Duration `setting:"audit-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of the audit log; with 0s, an existing stream stays as it is and a new stream gets 8760h"`
-	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for what it has, and three quarters of the space that is free at the start"`
+	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for what it has, and half of the space that is free at the start"`
 
 	Traces Traces `setting:"trace"`
 }

@@ -181,7 +181,7 @@ func (s *Schema) span() string {
 
 // directional has the characters that change the direction of the following text. A
 // terminal shows another text than the stored text.
-const directional = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+const directional = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 func (v *validator) text(s *Schema, path, text string) {
 	if strings.ContainsAny(text, directional) {

@@ -185,29 +185,40 @@ func TestMQTT_SessionBounds(t *testing.T) {
 	}
 }
 
-// An organization without room for messages has the messages of its absent clients. Others
-// have room, and so has the organization once its clients have read them.
+// The oldest messages for absent clients go once they take the organization's share of the
+// store. What is retained stays, and then there is no room.
 func TestMQTT_Room(t *testing.T) {
 	w := newMQTTWorld(t)
-	reader := w.device("acme", "reader", "t/#")
-	if err := w.server.MQTTRoom("acme"); err != nil {
-		t.Fatal(err)
-	}
-	reader.Disconnect(0)
-	for n := 0; w.server.MQTTRoom("acme") == nil; n++ {
-		if n > 8 {
-			t.Fatal("9 MiB fit into a 32nd of 256 MiB")
+	w.device("acme", "reader", "t/#").Disconnect(0)
+	nc, js := connect(t, w.server, nats.UserInfo(w.server.Credentials("acme")))
+	defer nc.Close()
+	waiting := func() uint64 {
+		s, err := js.Stream(t.Context(), "$MQTT_msgs")
+		if err != nil {
+			t.Fatal(err)
 		}
-		w.publish("acme", "t/price", strings.Repeat("x", 1<<20))
+		return s.CachedInfo().State.Msgs
 	}
-	if err := w.server.MQTTRoom("other"); err != nil {
+	large := strings.Repeat("x", 1<<20)
+	for n := range uint64(3 * mqttStore >> 20 / 32) {
+		if err := w.server.MakeMQTTRoom("acme"); err != nil {
+			t.Fatal(err)
+		}
+		w.publish("acme", "t/price", large)
+		if got := waiting(); got > mqttStore>>20/32 || n == 0 && got == 0 {
+			t.Fatalf("%d MiB wait for an absent client after %d MiB", got, n+1)
+		}
+	}
+	var err error
+	for n := 0; err == nil && n < 2*mqttStore>>20/32; n++ {
+		w.publish("acme", fmt.Sprint("t/", n), large)
+		err = w.server.MakeMQTTRoom("acme")
+	}
+	if err == nil {
+		t.Error("there is room beside 16 MiB of retained messages")
+	}
+	if err := w.server.MakeMQTTRoom("other"); err != nil {
 		t.Error(err)
-	}
-	w.done(w.client("acme", "reader").Connect())
-	for late := time.Now().Add(patience); w.server.MQTTRoom("acme") != nil; <-time.After(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatal("there is no room after the reader has come back")
-		}
 	}
 }
 

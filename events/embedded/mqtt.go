@@ -108,9 +108,9 @@ func (s *Server) MQTTPort() int {
 	return s.mqttPort
 }
 
-// MQTTRoom returns an error if the MQTT messages of an organization take their share of the
-// store.
-func (s *Server) MQTTRoom(org string) error { return s.organizations().room(org) }
+// MakeMQTTRoom deletes the oldest MQTT messages of an organization that takes its share of the
+// store. It returns an error if there is still no room for another message.
+func (s *Server) MakeMQTTRoom(org string) error { return s.organizations().makeRoom(org) }
 
 // DialMQTT connects to the server's own MQTT listener, for the account of an organization.
 func (s *Server) DialMQTT(ctx context.Context, org string) (net.Conn, error) {

@@ -48,8 +48,9 @@ type Options struct {
 	// Dial connects to the broker. Credentials are the publisher's for an organization.
 	Dial        func(ctx context.Context, org string) (net.Conn, error)
 	Credentials func(org string) (user, password string)
-	// Room returns an error if the broker has no room for more messages of an organization.
-	Room func(org string) error
+	// MakeRoom returns an error if the broker has no room for another message of an
+	// organization, and cannot make any.
+	MakeRoom func(org string) error
 	// Erase deletes all messages of a deleted organization. It may be repeated.
 	Erase func(org string) error
 }
@@ -97,9 +98,9 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 	if err != nil {
 		return err
 	}
-	room := p.Room(t.OrganizationID)
-	if room != nil { // removals make some
-		list = slices.DeleteFunc(list, func(m message) bool { return len(m.body) > 0 })
+	room := p.MakeRoom(t.OrganizationID)
+	if room != nil { // removals make some, and to wait for it would hold up the queue
+		list, room = slices.DeleteFunc(list, func(m message) bool { return len(m.body) > 0 }), backoff.Permanent(room)
 	}
 	if len(list) == 0 {
 		return room

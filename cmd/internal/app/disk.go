@@ -8,14 +8,14 @@ import (
 )
 
 // StoreLimit returns the limit of the embedded server's store in bytes: max-store, or
-// without a setting what the store has and three quarters of the free bytes. The server's own
-// default is three quarters of the free bytes alone, so a store that has grown would be full
-// after a restart.
+// without a setting what the store has and half of the free bytes. The other half is for the
+// bbolt files, which hold the same once more. The server's own default is three quarters of the
+// free bytes alone, so a store that has grown would be full after a restart.
 func StoreLimit(c *config.Config, free uint64) uint64 {
 	if c.MaxStore > 0 {
 		return uint64(c.MaxStore)
 	}
-	return Used(filepath.Join(c.Data, natsFolder)) + free/4*3
+	return Used(filepath.Join(c.Data, natsFolder)) + free/2
 }
 
 // Used returns the size in bytes of the files below a folder. It skips files that it cannot

@@ -34,7 +34,7 @@ func (a *App) startMQTT(context.Context) error {
 	}
 	o := mqtt.Options{
 		Bus: a.conn, Store: a.store, Log: a.Log,
-		Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials, Erase: a.embedded.EraseMQTT, Room: a.embedded.MQTTRoom,
+		Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials, Erase: a.embedded.EraseMQTT, MakeRoom: a.embedded.MakeMQTTRoom,
 	}
 	a.run("the MQTT publisher", mqtt.New(o).Run)
 	return nil

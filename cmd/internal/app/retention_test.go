@@ -65,8 +65,8 @@ var retentions = []retention{
 	{"positions of walks", "GRIDHOOK_WALKS", nil, "one a trigger", "after 25 hours"},
 	{"dead letters", "GRIDHOOK_DEAD", nil, "1,000 and a 128th of the store, the oldest go first", "after 30 days"},
 	{"MQTT sessions", "$MQTT_sess", nil, "4,096 of at most 64 KiB and a 64th of the store for each organization, which gets no new one beyond", "24 hours after the last connection"},
-	{"retained MQTT messages", "$MQTT_rmsgs", nil, "one for each topic of events, with the messages for absent clients a 32nd of the store", "by the next message, and with the program"},
-	{"MQTT messages for absent clients", "$MQTT_msgs", nil, "the messages of a day, with the retained ones a 32nd of the store", "when they are sent, at most 24 hours"},
+	{"retained MQTT messages", "$MQTT_rmsgs", nil, "one for each topic of events, with the messages for absent clients a 32nd of the store; further messages are dropped", "by the next message, and with the program"},
+	{"MQTT messages for absent clients", "$MQTT_msgs", nil, "the messages of a day, with the retained ones a 32nd of the store; the oldest go first", "when they are sent, at most 24 hours"},
 }
 
 // TestRetentions_Complete checks that each kind of entity has one row, and that the rows of

@@ -186,7 +186,7 @@ func TestLocal_Machine(t *testing.T) {
 		{full(60*G, 100*G, nil), "--max-store=61GiB", "disk", Warning, "the disk has space for 60GiB"},
 		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},
 		{full(60*G, 100*G, nil), "--max-history=0", "max-history", Warning, "no limit"},
-		{full(60*G, 100*G, nil), "--max-history=1GiB", "max-history", OK, "refused from 1GiB on; the store has 45GiB"},
+		{full(60*G, 100*G, nil), "--max-history=1GiB", "max-history", OK, "refused from 1GiB on; the store has 30GiB"},
 		{full(60*G, 100*G, nil), "--max-store=32GiB", "max-history", OK, "lowered to 4GiB"},
 		{full(0, 0, errors.New("it was not told")), "", "disk", Unknown, "not told"},
 		{volatile, "", "data folder", Problem, "is on tmpfs"},

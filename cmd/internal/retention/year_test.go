@@ -268,7 +268,7 @@ func checkBounded(t *testing.T, points []map[string]int64) {
 			}
 		}
 		t.Logf("%-20s KB: %s", name, strings.Join(series, " "))
-		slack := int64(64 << 10)
+		slack := int64(4 << 10)
 		if !strings.HasPrefix(name, "GRIDHOOK_") {
 			slack = 4 << 20 // nats-server compacts a file once half of it, and 2 MiB, are unused
 		}

@@ -25,13 +25,15 @@ func Build(dir string) (Binaries, error) {
 	return b, build(b.NATS, natsPackage)
 }
 
-// BuildGridhook builds gridhook into a file, with additional arguments of go build.
+// BuildGridhook builds gridhook into a file, with additional build flags.
 func BuildGridhook(file string, args ...string) error {
 	return build(file, module+"/cmd/gridhook", args...)
 }
 
+// build builds a program into a file. Only go run stores linked programs in the build
+// cache, so that test packages that need the same program do not each link it.
 func build(file, pkg string, args ...string) error {
-	args = append([]string{"build", "-o", file}, append(args, pkg)...)
+	args = append([]string{"run", "-exec", "cp"}, append(args, pkg, file)...)
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil { //nolint:gosec,noctx // the arguments are ours, and a build ends
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}

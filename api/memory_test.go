@@ -65,7 +65,7 @@ func TestMemory_LongWindows(t *testing.T) {
 		e.send(request{
 			url: "http://" + address + "/v1/homes/home1/price_signal", body: month(n),
 			header: http.Header{rest.KeyHeader: {key}, "Content-Type": {"application/json"}},
-		}).ok(t)
+		}).expect(t, http.StatusOK, "")
 	}
 	ask(0)
 	before := liveHeap()

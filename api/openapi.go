@@ -31,8 +31,21 @@ type object = map[string]any
 func ref(to string) object { return object{"$ref": "#/components/" + to} }
 
 // OpenAPI returns the OpenAPI 3.1 document for an audience. It builds the document from
-// the table of routes and the tags of the routes' types.
+// the table of routes and the tags of the routes' types, once per process. Callers must not
+// change it.
 func OpenAPI(a Audience) ([]byte, error) {
+	if a == AudienceOperator {
+		return operatorDocument()
+	}
+	return partnerDocument()
+}
+
+var (
+	partnerDocument  = sync.OnceValues(func() ([]byte, error) { return marshalDocument(AudiencePartner) })
+	operatorDocument = sync.OnceValues(func() ([]byte, error) { return marshalDocument(AudienceOperator) })
+)
+
+func marshalDocument(a Audience) ([]byte, error) {
 	d := document{audience: a, types: wire.NewTypes()}
 	return json.Marshal(d.document())
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // patterns maps names in the tag pattern to regular expressions. A name with the suffix
@@ -28,6 +29,15 @@ var patterns = map[string]string{ //nolint:gosec // the pattern of secrets is no
 	"idOrEmpty":      "^[A-Za-z0-9_-]{0,128}$",
 	"zipcodeOrEmpty": `^(?:(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?)?$`,
 }
+
+// expressions are the compiled patterns by name. Many fields share a pattern.
+var expressions = sync.OnceValue(func() map[string]*regexp.Regexp {
+	all := map[string]*regexp.Regexp{}
+	for name, pattern := range patterns {
+		all[name] = regexp.MustCompile(pattern)
+	}
+	return all
+})
 
 // patternMessages has the messages of patterns that are not self-explanatory.
 var patternMessages = map[string]string{
@@ -173,7 +183,7 @@ func bounds(s *Schema, tags reflect.StructTag, prefix string) {
 		if s.Pattern == "" {
 			panic("schema: no pattern " + name)
 		}
-		s.pattern, s.patternMessage = regexp.MustCompile(s.Pattern), cmp.Or(patternMessages[name], "must match "+s.Pattern)
+		s.pattern, s.patternMessage = expressions()[name], cmp.Or(patternMessages[name], "must match "+s.Pattern)
 	}
 	if text := get("enum"); text != "" {
 		s.Enum = nil

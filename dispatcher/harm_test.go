@@ -281,17 +281,17 @@ func (c slowBesideGood) test(t *testing.T, w *world) {
 		}
 		return http.StatusOK
 	})
-	w.worker()
-	began := time.Now()
-	w.trigger(24)
-	<-time.After(time.Hour)
-	got, last := map[string]int{}, map[string]time.Time{}
-	for _, a := range w.partner.got() {
-		got[a.host], last[a.host] = got[a.host]+1, latestOf(last[a.host], a.at)
-	}
 	at := time.Duration(n/64) * c.slowness
 	if c.perSecond > 0 {
 		at = time.Duration(float64(n) / c.perSecond * float64(time.Second))
+	}
+	w.worker()
+	began := time.Now()
+	w.trigger(2) // hours: short bodies
+	<-time.After(2*at + time.Minute)
+	got, last := map[string]int{}, map[string]time.Time{}
+	for _, a := range w.partner.got() {
+		got[a.host], last[a.host] = got[a.host]+1, latestOf(last[a.host], a.at)
 	}
 	for host, alone := range map[string]time.Duration{"good": time.Duration(n/64) * c.latency, c.slow: at} {
 		if took := last[host].Sub(began); got[host] != n || took > 2*alone {

@@ -143,12 +143,13 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the sender died
 	}
-	sent := body
+	forms := [][]byte{body}
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		body = inflate(p.t, sent)
+		body = inflate(p.t, body)
+		forms = append(forms, body)
 	}
 	host, id := strings.TrimSuffix(r.Host, ".example"), r.Header.Get("Webhook-Id")
-	for _, form := range [][]byte{body, sent} {
+	for _, form := range forms {
 		if err := verify(p.t, testSecret, id, r.Header.Get("Webhook-Timestamp"), r.Header.Get("Webhook-Signature"), form); err != nil {
 			p.t.Errorf("webhook does not verify: %v", err)
 		}
@@ -168,14 +169,15 @@ func (p *partner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func arrivalOf(host, id string, body []byte) arrival {
-	_, rest, _ := strings.Cut(string(body), `"homeId":"`) // faster than decoding it
-	home, _, _ := strings.Cut(rest, `"`)
-	a := arrival{host: host, id: id, home: home, body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
-	_, rest, _ = strings.Cut(string(body[:min(len(body), 100)]), `"type":"`)
-	_, number, _ := strings.Cut(string(body[:min(len(body), 400)]), `"sequence":`)
-	number, _, _ = strings.Cut(number, ",")
-	a.sequence, _ = strconv.ParseUint(number, 10, 64) // a notice has none
-	if a.kind, _, _ = strings.Cut(rest, `"`); a.kind != storage.EventPriceSignalUpdated && a.kind != storage.EventOpenADRUpdated {
+	_, rest, _ := bytes.Cut(body, []byte(`"homeId":"`)) // faster than decoding it
+	home, _, _ := bytes.Cut(rest, []byte(`"`))
+	a := arrival{host: host, id: id, home: string(home), body: sha256.Sum256(body), at: time.Now(), openADR: bytes.Contains(body, []byte(`"events":[`))}
+	_, rest, _ = bytes.Cut(body[:min(len(body), 100)], []byte(`"type":"`))
+	kind, _, _ := bytes.Cut(rest, []byte(`"`))
+	_, number, _ := bytes.Cut(body[:min(len(body), 400)], []byte(`"sequence":`))
+	number, _, _ = bytes.Cut(number, []byte(","))
+	a.sequence, _ = strconv.ParseUint(string(number), 10, 64) // a notice has none
+	if a.kind = string(kind); a.kind != storage.EventPriceSignalUpdated && a.kind != storage.EventOpenADRUpdated {
 		a.text, a.home = string(body), ""
 	}
 	return a

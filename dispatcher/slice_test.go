@@ -154,7 +154,7 @@ func TestWalk_HomesAtRevision(t *testing.T) {
 			got = append(got, fmt.Sprint(d.HomeID, " ", d.Outcome, " ", d.Reason))
 		}
 		slices.Sort(got)
-		if want := []string{"home_0001 UNPRICEABLE the home was deleted after the trigger", "home_0002 DELIVERED ", "home_0003 DELIVERED "}; !slices.Equal(got, want) {
+		if want := []string{"home_00001 UNPRICEABLE the home was deleted after the trigger", "home_00002 DELIVERED ", "home_00003 DELIVERED "}; !slices.Equal(got, want) {
 			t.Errorf("walk reached %q, want %q", got, want)
 		}
 	})

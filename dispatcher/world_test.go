@@ -135,7 +135,9 @@ func patience(seconds float64) func(*storage.WebhookEndpoint) {
 	return func(e *storage.WebhookEndpoint) { e.RetryPolicy.GiveUpSeconds = seconds }
 }
 
-func homeID(i int) string { return fmt.Sprintf("home_%04d", i) }
+// homeID returns identifiers in the order of their numbers. The store of the tests inserts
+// records of another order slowly.
+func homeID(i int) string { return fmt.Sprintf("home_%05d", i) }
 
 // homes stores n homes of the organization org.
 func (w *world) homes(n int) {

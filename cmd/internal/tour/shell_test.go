@@ -93,14 +93,35 @@ func environ() []string {
 		"LC_ALL=C", "NO_COLOR=1", "no_proxy="+direct, "NO_PROXY="+direct)
 }
 
-// compile builds the commands of the documents once into the cache. Sessions that start
-// at the same time would each compile them.
-func compile(t *testing.T) {
+// compile builds the commands of the documents once, as a session does, and returns their
+// folder.
+func compile(t *testing.T) (programs string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", t.TempDir()+"/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
-	cmd.Dir, cmd.Env = repository(t), environ()
+	programs = filepath.Join(newSession(t).dir, "dist")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", "dist/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
+	cmd.Dir, cmd.Env = filepath.Dir(programs), environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	return programs
+}
+
+// haveBuilt puts the programs into the folder dist, where the documents build them. Go does
+// not link a program again that is there and up to date.
+func (s *session) haveBuilt(t *testing.T, programs string) {
+	t.Helper()
+	entries, err := os.ReadDir(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dist := filepath.Join(s.dir, "dist")
+	if err := os.Mkdir(dist, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.Link(filepath.Join(programs, e.Name()), filepath.Join(dist, e.Name())); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -16,14 +16,14 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the commands of the documents need %s, which is not installed", tool)
 		}
 	}
-	compile(t)
+	programs := compile(t)
 	for document, text := range documents(t) {
 		if !strings.Contains(text, "\n```sh\n") {
 			continue
 		}
 		t.Run(document, func(t *testing.T) {
 			t.Parallel() // each has its own folder, shell and ports
-			take(t, document, text)
+			take(t, document, text, programs)
 		})
 	}
 }
@@ -81,8 +81,9 @@ func (s *session) showLogs(t *testing.T) {
 	}
 }
 
-// take runs a document's commands and compares the output.
-func take(t *testing.T, document, text string) {
+// take runs a document's commands and compares the output. The README has its programs
+// linked, as its reader does.
+func take(t *testing.T, document, text, programs string) {
 	blocks, err := parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
@@ -91,6 +92,9 @@ func take(t *testing.T, document, text string) {
 		t.Fatalf("%s has no commands", document)
 	}
 	s := newSession(t)
+	if document != "README.md" {
+		s.haveBuilt(t, programs)
+	}
 	ended := s.run(t, blocks)
 	defer s.showLogs(t)
 	for i, b := range blocks {

@@ -86,7 +86,7 @@ func killThreeTimes(t *testing.T, homes, slice int) {
 	r := newReceiver(t)
 	acme.register(r, nil)
 	r.holdAfter(homes / 8)
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	for range kills {
 		r.wait("the middle of the walk", func() bool { return r.hold == nil || r.total > r.holdFrom })
 		p.kill()

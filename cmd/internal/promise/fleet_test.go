@@ -18,7 +18,7 @@ func TestFleet_WorkerKilled(t *testing.T) {
 	r := newReceiver(t)
 	acme.register(r, nil)
 	r.holdAfter(homes / 2)
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	r.wait("half of the walk", func() bool { return r.total > r.holdFrom })
 	first.kill()
 	r.release()
@@ -31,7 +31,7 @@ func TestFleet_WorkerKilled(t *testing.T) {
 	}
 	// The new worker alone walks the next trigger, on its own replica.
 	waitReady(t, late)
-	second := acme.trigger()
+	second := acme.trigger(hour())
 	acme.delivered(second, homes)
 }
 

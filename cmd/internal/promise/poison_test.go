@@ -95,10 +95,10 @@ func TestPoison_HomeThatCannotBeDecoded(t *testing.T) {
 	acme := furnish(t, api, homes)
 	r := newReceiver(t)
 	acme.register(r, nil)
-	acme.delivered(acme.trigger(), homes)
+	acme.delivered(acme.trigger(hour()), homes)
 	bad := acme.home(500)
 	api.spoil(server, "home", bad)
-	acme.allButOne(acme.trigger(), homes, bad, fmt.Sprintf("the stored home %q cannot be decoded", bad))
+	acme.allButOne(acme.trigger(hour()), homes, bad, fmt.Sprintf("the stored home %q cannot be decoded", bad))
 	worker.undelayed()
 	if n := worker.metric("gridhook_homes_failed_total"); n != 1 {
 		t.Errorf("gridhook_homes_failed_total is %v, want 1", n)
@@ -119,10 +119,10 @@ func TestPoison_EndpointThatCannotBeDecoded(t *testing.T) {
 	acme := furnish(t, api, homes)
 	good := newReceiver(t)
 	acme.register(good, nil)
-	acme.delivered(acme.trigger(), homes)
+	acme.delivered(acme.trigger(hour()), homes)
 	made := decode[struct{ ID string }](t, string(acme.call("/v1/webhook/endpoints/create", map[string]any{"url": newReceiver(t).url})))
 	api.spoil(server, "webhookEndpoint", made.ID)
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	state := acme.completed(trigger)
 	if state.Walked != homes || state.Outcomes["DELIVERED"] != homes || state.Outcomes["FAILED"] != homes {
 		t.Errorf("the trigger ended with %+v, want %d delivered and as many failed", state, homes)
@@ -157,7 +157,7 @@ func TestPoison_TariffThatPanics(t *testing.T) {
 	acme := furnish(t, api, homes)
 	r := newReceiver(t)
 	acme.register(r, nil)
-	acme.delivered(acme.trigger(), homes)
+	acme.delivered(acme.trigger(hour()), homes)
 	bad, plan, dir := acme.home(500), plans()[0], t.TempDir()
 	tariff, line := filepath.Join(dir, "tariff.json"), filepath.Join(dir, "home.ndjson")
 	writeFile(t, tariff, plan.URDB)
@@ -165,6 +165,6 @@ func TestPoison_TariffThatPanics(t *testing.T) {
 	writeFile(t, line, fmt.Appendf(nil, `{"resource":"home","organizationId":%q,"id":%q,"name":"Bad","timezone":%q,"ratePlanId":"bad"}`+"\n",
 		organization, bad, plan.Timezone))
 	api.command("import", line)
-	acme.allButOne(acme.trigger(), homes, bad, "an internal error: the calculation of the home's prices failed")
+	acme.allButOne(acme.trigger(hour()), homes, bad, "an internal error: the calculation of the home's prices failed")
 	worker.undelayed()
 }

@@ -124,6 +124,13 @@ func (p *partner) trigger(window ...string) string {
 	return made.TriggerID
 }
 
+// hour is the window of tests with many homes: an hour of the next day. Its signals are
+// short, so that the receiver, which decodes and verifies each, takes little time.
+func hour() (from, until string) {
+	at := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
+	return at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339)
+}
+
 // progress returns a trigger's state from the operation.
 type progress struct {
 	Status        string
@@ -134,7 +141,7 @@ type progress struct {
 // completed waits until a trigger is completed and has no retries.
 func (p *partner) completed(trigger string) progress {
 	p.t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(patience)
 	for {

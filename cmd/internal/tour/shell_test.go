@@ -87,19 +87,28 @@ func (s *session) documented(text string) string {
 func environ() []string {
 	const local = "127.0.0.1,localhost" // which no proxy leads to
 	direct := strings.Trim(os.Getenv("no_proxy")+","+os.Getenv("NO_PROXY")+","+local, ",")
-	return append(blackbox.Environ(),
-		// With trimmed paths, sessions in different folders share the build cache.
-		"GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"),
+	return append(blackbox.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -buildvcs=false"),
 		"LC_ALL=C", "NO_COLOR=1", "no_proxy="+direct, "NO_PROXY="+direct)
 }
 
-// compile builds the commands of the documents once, as a session does, and returns their
-// folder.
+// goHere is a function of the shell. It runs go in the repository, not in its likeness, if
+// the document builds or runs commands of Gridhook. Go caches compiled packages by their
+// folder. So the session uses the packages of the tests, and compiles none again.
+const goHere = `go() {
+	case "$*" in
+	"build -o "*" ./cmd/"*) command go build -C %[1]q -o "$PWD/$3" "${@:4}" ;;
+	"run ./cmd/"*) command go run -C %[1]q "${@:2}" ;;
+	*) command go "$@" ;;
+	esac
+}
+`
+
+// compile builds the commands of the documents once, and returns their folder.
 func compile(t *testing.T) (programs string) {
 	t.Helper()
-	programs = filepath.Join(newSession(t).dir, "dist")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", "dist/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
-	cmd.Dir, cmd.Env = filepath.Dir(programs), environ()
+	programs = t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", programs+"/", "./cmd/gridhook", "./docs/examples/go-receiver", "github.com/nats-io/nats-server/v2")
+	cmd.Dir, cmd.Env = repository(t), environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -131,7 +140,7 @@ func (s *session) run(t *testing.T, blocks []block) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", s.here(t, s.script(blocks)))
+	cmd := exec.CommandContext(ctx, "bash", "-c", fmt.Sprintf(goHere, repository(t))+s.here(t, s.script(blocks)))
 	cmd.Dir = s.dir
 	cmd.Env = append(environ(), "GRIDHOOK_HTTP="+s.here(t, "127.0.0.1:8080"), "GRIDHOOK_ADMIN="+s.here(t, "127.0.0.1:8081"),
 		"GRIDHOOK_ADMIN_URL=http://"+s.here(t, "127.0.0.1:8081"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,14 +194,19 @@ func backupPath(to string, now time.Time) (path string, folder bool) {
 
 // deleteOldBackups deletes all but the newest backups of a folder and returns their paths.
 func deleteOldBackups(folder string, keep int) ([]string, error) {
-	all, err := fs.Glob(os.DirFS(folder), backupGlob) // sorted by name
+	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list the backups of %s: %w", folder, err)
+	}
+	var all []string
+	for _, e := range entries {
+		if backed, _ := filepath.Match(backupGlob, e.Name()); backed {
+			all = append(all, filepath.Join(folder, e.Name()))
+		}
 	}
 	old := all[:max(0, len(all)-keep)]
-	for i, name := range old {
-		old[i] = filepath.Join(folder, name)
-		if err := os.Remove(old[i]); err != nil {
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
 			return nil, err
 		}
 	}

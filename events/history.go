@@ -12,7 +12,8 @@ import (
 const (
 	// WalksWait is the multiple from which slices wait, and receipts have no details.
 	WalksWait = 2
-	// RetriesWait is the multiple from which retries wait, too. Until then they make room.
+	// RetriesWait is the multiple, beside the waiting retries, from which retries wait, too.
+	// Until then they make room.
 	RetriesWait = 4
 )
 

@@ -24,9 +24,11 @@ type Usage struct {
 	// Waiting counts the uncompleted price triggers. Notifying counts the uncompleted
 	// OpenADR notifications. They are separate, because a callback that is down keeps
 	// notifications uncompleted for a day.
-	Waiting   int   `json:"waiting"`
-	Notifying int   `json:"notifying,omitempty"`
-	Bytes     int64 `json:"bytes"`
+	Waiting   int `json:"waiting"`
+	Notifying int `json:"notifying,omitempty"`
+	// Bytes is the size of the history. Retrying is the part of the waiting retries.
+	Bytes    int64 `json:"bytes"`
+	Retrying int64 `json:"retrying,omitempty"`
 	// Deliveries counts the deliveries in the ledger.
 	Deliveries int `json:"deliveries,omitempty"`
 }

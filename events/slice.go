@@ -23,22 +23,22 @@ const (
 )
 
 // StartFrom sets the state that the walk starts from, the numbers of selected homes and of
-// endpoints, and the size of the slices. The size never changes, so every worker finds the same slices.
+// notified endpoints, and the size of the slices. The size never changes, so every worker finds
+// the same slices.
 func (t *Trigger) StartFrom(v storage.View, homes int) error {
-	t.Revision, t.Homes, t.Endpoints = v.Revision(), homes, v.Count(storage.KindWebhookEndpoint, t.OrganizationID)
-	if v.Count(storage.KindHome, t.OrganizationID) < wideFrom || t.Endpoints > wideEndpoints {
-		return nil
-	}
+	t.Revision, t.Homes = v.Revision(), homes
+	t.Wide = v.Count(storage.KindHome, t.OrganizationID) >= wideFrom && v.Count(storage.KindWebhookEndpoint, t.OrganizationID) <= wideEndpoints
 	for r, err := range storage.Live(v, storage.KindWebhookEndpoint, t.OrganizationID, "") {
 		if err != nil {
 			return err
 		}
+		e, err := storage.DecodeEndpoint(r)
 		// The known signals of onChange endpoints are stored for SliceHomes homes.
-		if e, err := storage.DecodeEndpoint(r); err != nil || e.DeliveryMode == storage.DeliverOnChange {
-			return nil
+		t.Wide = t.Wide && err == nil && e.DeliveryMode != storage.DeliverOnChange
+		if err == nil && e.Wants(storage.EventTriggerCompleted) {
+			t.Notified++
 		}
 	}
-	t.Wide = true
 	return nil
 }
 

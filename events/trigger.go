@@ -19,10 +19,10 @@ type Trigger struct {
 	End   storage.Time `json:"endTime"`
 	// RatePlanIDs selects the homes of these plans. It is empty for all homes.
 	RatePlanIDs []string `json:"ratePlanIds,omitempty"`
-	// Homes is the number of selected homes at Revision, and Endpoints the number of the
-	// organization's endpoints then.
-	Homes     int `json:"homes"`
-	Endpoints int `json:"endpoints,omitempty"`
+	// Homes is the number of selected homes at Revision.
+	Homes int `json:"homes"`
+	// Notified is the number of endpoints that want the notice of the trigger's completion.
+	Notified int `json:"notified,omitempty"`
 	// Revision is the API's revision of the state. A worker walks the homes that existed
 	// at Revision. It waits until its own replica has reached Revision.
 	Revision uint64 `json:"revision"`

@@ -69,7 +69,9 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if completed.Answer, err = json.Marshal(out); err != nil {
 		return out, err
 	}
-	s.newKeys.charge(owner, len(completed.Answer)/KeyBytes, now.Time)
+	if n := len(completed.Answer) / KeyBytes; n > 0 {
+		s.newKeys.charge(owner, n, s.Store.Now())
+	}
 	if _, err = s.Requests.PutRequest(ctx, completed, revision); !errors.Is(err, storage.ErrConflict) {
 		return out, err
 	}

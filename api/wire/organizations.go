@@ -14,7 +14,7 @@ type OrganizationUsage struct {
 	Keys            int    `json:"keys" doc:"API keys, revoked ones included." example:"3"`
 	StoredBytes     int64  `json:"storedBytes" doc:"The size of the stored records, without triggers and deliveries." example:"900000"`
 	WaitingTriggers int    `json:"waitingTriggers" doc:"Price triggers that are not completed." example:"1"`
-	HistoryBytes    int64  `json:"historyBytes" doc:"The size of the stored triggers and receipts." example:"52000000"`
+	HistoryBytes    int64  `json:"historyBytes" doc:"The size of the stored triggers, receipts, notices and waiting retries." example:"52000000"`
 	Deliveries      int    `json:"deliveries" doc:"Deliveries in the delivery log." example:"806400"`
 }
 

@@ -51,16 +51,12 @@ const (
 	messagesShare = 32
 )
 
-// consumersPerSession is the average number of subscriptions with QoS 1 that a session may
-// have. Each is a consumer, and takes some 42 KB of memory.
-const consumersPerSession = 4
-
-func (a *accounts) limits() map[string]server.JetStreamAccountLimits {
-	return map[string]server.JetStreamAccountLimits{"": {
-		MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: int(consumersPerSession * a.sessions()),
-		MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
-	}}
-}
+// limits are the limits of an account. Each subscription with QoS 1 is a consumer, and takes some
+// 42 KB of memory. A size would be reserved for every account.
+var limits = map[string]server.JetStreamAccountLimits{"": {
+	MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: maxClients,
+	MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
+}}
 
 // sessions returns how many sessions an organization may have.
 func (a *accounts) sessions() int64 {
@@ -71,29 +67,29 @@ func (a *accounts) sessions() int64 {
 }
 
 // makeRoom deletes the older half of an organization's messages for absent clients if its
-// messages take their share of the store. It returns an error if the rest does, too.
-func (a *accounts) makeRoom(org string) error {
+// messages take their share of the store, and half of that. It reports whether there is room then.
+func (a *accounts) makeRoom(org string) (room bool, err error) {
 	account, err := a.open(org)
 	if err != nil {
-		return err
+		return false, err
 	}
 	share := uint64(a.store) / messagesShare //nolint:gosec // positive
 	full := func() bool { return share > 0 && account.JetStreamUsage().Store >= share }
 	if !full() {
-		return nil
+		return true, nil
 	}
 	err = a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
 		s, err := js.Stream(ctx, messageStream)
 		if err != nil {
 			return err
 		}
+		if s.CachedInfo().State.Bytes < share/2 {
+			return nil
+		}
 		a.log.Warn("MQTT messages for absent clients take their share of the store, deleting the older half", "org", org, "messages", s.CachedInfo().State.Msgs)
 		return s.Purge(ctx, jetstream.WithPurgeKeep(s.CachedInfo().State.Msgs/2+1)) // 0 would keep none
 	})
-	if err == nil && full() {
-		err = fmt.Errorf("the retained MQTT messages and the sessions of %s take its share of the store, %d bytes: raise max-store", org, share)
-	}
-	return err
+	return !full(), err
 }
 
 // erasedMark is the file in an account's folder that says that its organization was erased. The
@@ -115,7 +111,7 @@ func (a *accounts) open(org string) (*server.Account, error) {
 		return nil, err
 	}
 	account, _ := a.server.LookupOrRegisterAccount(accountPrefix + org)
-	if err := account.EnableJetStream(a.limits(), nil); err != nil {
+	if err := account.EnableJetStream(limits, nil); err != nil {
 		return nil, fmt.Errorf("open the account of %s: %w", org, err)
 	}
 	err := a.use(org, func(ctx context.Context, js jetstream.JetStream) error {

@@ -201,25 +201,32 @@ func TestMQTT_Room(t *testing.T) {
 	}
 	large := strings.Repeat("x", 1<<20)
 	for n := range uint64(3 * mqttStore >> 20 / 32) {
-		if err := w.server.MakeMQTTRoom("acme"); err != nil {
-			t.Fatal(err)
+		if !w.room("acme") {
+			t.Fatalf("there is no room after %d MiB", n)
 		}
 		w.publish("acme", "t/price", large)
 		if got := waiting(); got > mqttStore>>20/32 || n == 0 && got == 0 {
 			t.Fatalf("%d MiB wait for an absent client after %d MiB", got, n+1)
 		}
 	}
-	var err error
-	for n := 0; err == nil && n < 2*mqttStore>>20/32; n++ {
+	for n := 0; w.room("acme"); n++ {
+		if n > 2*mqttStore>>20/32 {
+			t.Fatalf("there is room beside %d MiB of retained messages", n)
+		}
 		w.publish("acme", fmt.Sprint("t/", n), large)
-		err = w.server.MakeMQTTRoom("acme")
 	}
-	if err == nil {
-		t.Error("there is room beside 16 MiB of retained messages")
+	if !w.room("other") {
+		t.Error("another organization has no room")
 	}
-	if err := w.server.MakeMQTTRoom("other"); err != nil {
-		t.Error(err)
+}
+
+func (w *mqttWorld) room(org string) bool {
+	w.Helper()
+	room, err := w.server.MakeMQTTRoom(org)
+	if err != nil {
+		w.Fatal(err)
 	}
+	return room
 }
 
 // Compact keeps the messages of each organization.

@@ -109,8 +109,10 @@ func (s *Server) MQTTPort() int {
 }
 
 // MakeMQTTRoom deletes the oldest MQTT messages of an organization that takes its share of the
-// store. It returns an error if there is still no room for another message.
-func (s *Server) MakeMQTTRoom(org string) error { return s.organizations().makeRoom(org) }
+// store. It reports whether there is room for another message then.
+func (s *Server) MakeMQTTRoom(org string) (room bool, err error) {
+	return s.organizations().makeRoom(org)
+}
 
 // DialMQTT connects to the server's own MQTT listener, for the account of an organization.
 func (s *Server) DialMQTT(ctx context.Context, org string) (net.Conn, error) {

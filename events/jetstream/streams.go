@@ -250,7 +250,7 @@ func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error
 	defer cancel()
 	is, err := c.js.Stream(ctx, cfg.Name)
 	if err == nil {
-		err = c.adapt(ctx, &cfg, is.CachedInfo().Config)
+		err = c.adapt(ctx, &cfg, is.CachedInfo())
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
@@ -264,7 +264,13 @@ func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error
 // adapt prepares a stream's new settings for an update from its existing settings. Some of
 // these cannot change. A stream of derived data that would need it is deleted and made again:
 // a server refuses the fast form of persistence for a stream with replicas.
-func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, existing jetstream.StreamConfig) error {
+// A smaller share of the store deletes no message.
+func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, info *jetstream.StreamInfo) error {
+	existing, stored := info.Config, int64(info.State.Msgs) //nolint:gosec // far fewer
+	if cfg.MaxMsgs > 0 && cfg.MaxMsgs < stored && c.options.Store > 0 {
+		c.log.Warn("stream has more than its share of the store, keeping its messages", "stream", cfg.Name, "messages", stored, "share", cfg.MaxMsgs)
+		cfg.MaxMsgs = stored
+	}
 	if c.keepReplicas {
 		cfg.Replicas = existing.Replicas // another process may be raising them now
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // A process without settings of the streams leaves them as they are. A retention that is
@@ -52,9 +54,23 @@ func TestConnect_AsyncRecord(t *testing.T) {
 	must(t, err)
 	cfg := jetstream.StreamConfig{Replicas: 3}
 	cfg.Name = triggersStream
-	must(t, b.adapt(within(t), &cfg, jetstream.StreamConfig{Name: triggersStream, Replicas: 1, PersistMode: jetstream.AsyncPersistMode}))
+	must(t, b.adapt(within(t), &cfg, &jetstream.StreamInfo{Config: jetstream.StreamConfig{Name: triggersStream, Replicas: 1, PersistMode: jetstream.AsyncPersistMode}}))
 	if s, err := b.Streams(within(t)); err != nil || s.LastTrigger != 1 {
 		t.Errorf("the triggers end at %d, %v", s.LastTrigger, err)
+	}
+}
+
+// A store that became smaller keeps the messages of its streams.
+func TestConnect_SmallerStore(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for range 3 {
+		must(t, b.PutFeedback(within(t), storage.Feedback{ID: storage.NewID("fb_", time.Now())}))
+	}
+	b.options.Store = 1
+	must(t, b.MakeStreams(within(t), b.options))
+	if list, err := b.Feedback(within(t), "", 10); err != nil || len(list) != 3 {
+		t.Errorf("%d submissions are left of 3, %v", len(list), err)
 	}
 }
 

@@ -55,7 +55,7 @@ type Ledger struct {
 
 // The buckets and their keys:
 //
-//   - triggers: organization\x00trigger -> tally
+//   - triggers: organization\x00trigger or notice -> tally
 //   - slices: trigger\x00number -> receipt
 //   - retried: trigger\x00home\x00endpoint -> the latest state of a retried delivery
 //   - attempts: the key of retried, the time and the number -> one attempt
@@ -92,7 +92,7 @@ var buckets = []string{
 }
 
 // form names the file's format. A file of another format is rebuilt.
-const form = " 8"
+const form = " 9"
 
 var (
 	triggersKey = []byte("triggers")

@@ -26,8 +26,9 @@ func (l *Ledger) CheckHistory(org string) error {
 	return events.Quota{Bytes: l.opt.Quota.Bytes}.Check(org, used)
 }
 
-// Multiples returns the sizes of the organizations' triggers, receipts and waiting retries, in
-// whole multiples of the quota. It leaves out those below events.WalksWait.
+// Multiples returns the sizes of the organizations' histories, in whole multiples of the quota.
+// It leaves out those below events.WalksWait. From events.RetriesWait on, only the rest beside
+// the waiting retries counts: a retry that waits once more makes no room.
 func (l *Ledger) Multiples() (multiples map[string]int, err error) {
 	quota := l.opt.Quota.Bytes
 	if quota <= 0 {
@@ -37,7 +38,8 @@ func (l *Ledger) Multiples() (multiples map[string]int, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		return usageTable.Each(tx, nil, func(org []byte, u events.Usage) error {
 			if u.Bytes >= events.WalksWait*quota {
-				multiples[string(org)] = int(u.Bytes / quota)
+				rest := max((u.Bytes-u.Retrying)/quota, events.RetriesWait-1)
+				multiples[string(org)] = int(min(u.Bytes/quota, rest))
 			}
 			return nil
 		})
@@ -45,32 +47,36 @@ func (l *Ledger) Multiples() (multiples map[string]int, err error) {
 	return multiples, err
 }
 
-// Sizes in bytes that no message to the ledger shows. A trigger has a notice, which each
-// endpoint may wait for, and the log keeps both for longer than the ledger.
+// Sizes in bytes that no message to the ledger shows. A trigger has a notice, and a task for
+// each endpoint that wants it. Retries of earlier versions do not tell their sizes.
 const (
 	noticeBytes = 640
 	taskBytes   = 900
+	retryBytes  = 256 // for each delivery
 )
 
-// triggerBytes returns what a trigger of a size counts before its receipts.
+// triggerBytes returns what a trigger of a size counts before its receipts. The log keeps it and
+// its notice for longer than the ledger, which counts them several times instead.
 func (l *Ledger) triggerBytes(size int, t *events.Trigger) int {
 	keep := max(l.opt.Keep, 1)
 	kept := max(1, int((l.opt.KeepTriggers+keep-1)/keep))
-	return kept*(size+noticeBytes) + taskBytes*t.Endpoints
+	return kept*(size+noticeBytes) + taskBytes*t.Notified
 }
 
 // retryBytes returns the size of the retries that wait: the average of all so far for each
 // delivery.
 func (t *tally) retryBytes() int64 {
-	if t.Retries == 0 {
-		return 0
+	each := int64(retryBytes)
+	if t.Retries > 0 {
+		each = t.RetryBytes / t.Retries
 	}
-	return t.RetryBytes / t.Retries * int64(t.Outcomes[events.OutcomeRetrying])
+	return each * int64(t.Outcomes[events.OutcomeRetrying])
 }
 
 // usage returns the part of a trigger in its organization's usage.
 func (t *tally) usage() events.Usage {
-	u := events.Usage{Bytes: t.Bytes + t.retryBytes()}
+	retrying := t.retryBytes()
+	u := events.Usage{Bytes: t.Bytes + retrying, Retrying: retrying}
 	for _, deliveries := range t.Outcomes {
 		u.Deliveries += deliveries
 	}
@@ -96,6 +102,7 @@ func changeUsage(tx *bbolt.Tx, org string, before, after events.Usage) error {
 	u.Waiting += after.Waiting - before.Waiting
 	u.Notifying += after.Notifying - before.Notifying
 	u.Bytes += after.Bytes - before.Bytes
+	u.Retrying += after.Retrying - before.Retrying
 	u.Deliveries += after.Deliveries - before.Deliveries
 	if u == (events.Usage{}) {
 		return usageTable.Delete(tx, []byte(org))

@@ -48,9 +48,9 @@ type Options struct {
 	// Dial connects to the broker. Credentials are the publisher's for an organization.
 	Dial        func(ctx context.Context, org string) (net.Conn, error)
 	Credentials func(org string) (user, password string)
-	// MakeRoom returns an error if the broker has no room for another message of an
-	// organization, and cannot make any.
-	MakeRoom func(org string) error
+	// MakeRoom reports whether the broker has room for another message of an organization.
+	// It may delete old ones for that.
+	MakeRoom func(org string) (room bool, err error)
 	// Erase deletes all messages of a deleted organization. It may be repeated.
 	Erase func(org string) error
 }
@@ -95,15 +95,15 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 		return p.Erase(t.OrganizationID) // an attempt before the deletion may have left messages
 	}
 	list, err := storage.Query(p.Store, func(v storage.View) ([]message, error) { return messages(v, t.OrganizationID, t.Change) })
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	room, err := p.MakeRoom(t.OrganizationID)
 	if err != nil {
 		return err
 	}
-	room := p.MakeRoom(t.OrganizationID)
-	if room != nil { // removals make some, and to wait for it would hold up the queue
-		list, room = slices.DeleteFunc(list, func(m message) bool { return len(m.body) > 0 }), backoff.Permanent(room)
-	}
-	if len(list) == 0 {
-		return room
+	if !room {
+		list = p.removals(t, list)
 	}
 	conn, err := p.connect(ctx, t.OrganizationID)
 	if err != nil {
@@ -118,7 +118,20 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 	if p.deleted(t.OrganizationID) {
 		return p.Erase(t.OrganizationID) // the messages may have followed the erasure
 	}
-	return room
+	return nil
+}
+
+// removals returns messages that remove what the messages of a change would replace: an old
+// price must not stay as the newest. To wait for room would hold up the queue of all
+// organizations.
+func (p *Publisher) removals(t *events.Trigger, list []message) []message {
+	p.Log.Error("change not published by MQTT, the messages of the organization take their share of the store: raise max-store",
+		"trigger", t.ID, "org", t.OrganizationID)
+	list = slices.DeleteFunc(list, func(m message) bool { return !m.retain })
+	for i := range list {
+		list[i].body = nil
+	}
+	return list
 }
 
 // deleted reports whether an organization has been deleted.

@@ -78,17 +78,15 @@ func TestPublisher_Deleted(t *testing.T) {
 	})
 }
 
-// A change for which the broker has no room is dropped at once. Otherwise it would hold up the
-// changes of other organizations.
+// Without room, a change removes the retained messages that it would replace, and does not hold
+// up the changes of other organizations.
 func TestPublisher_NoRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, dials := newPublisher(t, func() (net.Conn, error) { return nil, errors.New("connected") })
-		p.MakeRoom = func(string) error { return errors.New("there is no room") }
-		began := time.Now()
-		if err := p.handle(t.Context(), change("org"), events.Taken{}); err != nil || *dials != 0 || time.Since(began) > 0 {
-			t.Errorf("%v after %s and %d connections", err, time.Since(began), *dials)
-		}
-	})
+	p, _ := newPublisher(t, nil)
+	trigger := change("org")
+	list := p.removals(&trigger, []message{{"a", []byte("{}"), true}, {"b", []byte("{}"), false}, {"c", nil, true}})
+	if len(list) != 2 || list[0].topic != "a" || list[0].body != nil || list[1].topic != "c" {
+		t.Errorf("without room it publishes %+v", list)
+	}
 }
 
 // newPublisher returns a publisher with the organization org, and the number of its
@@ -101,7 +99,7 @@ func newPublisher(t *testing.T, dial func() (net.Conn, error)) (p *Publisher, di
 	return New(Options{
 		Store: store, Log: slog.New(slog.DiscardHandler),
 		Dial:     func(context.Context, string) (net.Conn, error) { *dials++; return dial() },
-		MakeRoom: func(string) error { return nil },
+		MakeRoom: func(string) (bool, error) { return true, nil },
 	}), dials
 }
 

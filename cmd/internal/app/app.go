@@ -374,7 +374,7 @@ func (a *App) limitToStore(store config.Size) {
 
 // lower lowers a limit of an organization to its share. A limit of 0 stays: there is none.
 func lower[T ~int | ~int64](log *slog.Logger, setting string, limit *T, share T) {
-	if share = max(share, 1); *limit > share {
+	if share > 0 && *limit > share {
 		log.Info("limit lowered to its share of the store", "setting", setting, "configured", fmt.Sprint(*limit), "limit", fmt.Sprint(share))
 		*limit = share
 	}

@@ -56,7 +56,7 @@ func newSourceCommand(g *globals) *cobra.Command {
 			use: "check SOURCE", short: "Fetch once and show what a run would store, without storing it", example: fmt.Sprintf(example, "check"), after: failsIf("the fetch of the source failed", func(c events.SourceCheck) bool { return c.Outcome == storage.SourceFailed }),
 			fields: "outcome:outcome, error:error, requests:requests, new prices:added, changed prices:changed, changed events:events, changes the plan:tariff, took:seconds:s",
 		}),
-		r.remove("Delete a source; what it has stored stays", fmt.Sprintf(example, "delete")),
+		r.remove("Delete a source, but not what it has stored", fmt.Sprintf(example, "delete")),
 		newSourceAdapters(g)))
 }
 

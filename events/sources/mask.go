@@ -25,8 +25,8 @@ func secretsOf(q *feed.Query) (list []string) {
 	return slices.Compact(list)
 }
 
-// maskError hides secrets in the text of an error, which cuts what it quotes and writes dots
-// after it.
+// maskError hides secrets in the text of an error. Such a text may quote only the beginning of a
+// secret, with dots after it.
 func maskError(text string, secrets ...string) string {
 	const dots = "..."
 	masker := redact.New(withParts(secrets)...)

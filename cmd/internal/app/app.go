@@ -359,7 +359,8 @@ const (
 	HistoryShare = 8
 	// stateShare is the share of its records.
 	stateShare = 4
-	// keysShare is the share of its idempotency keys of a day. Those of two days may be stored.
+	// keysShare is the share of its idempotency keys of a day. The store may hold two days of
+	// them.
 	keysShare = 128
 )
 

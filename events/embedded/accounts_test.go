@@ -185,6 +185,29 @@ func TestMQTT_SessionBounds(t *testing.T) {
 	}
 }
 
+// A client with too many subscriptions gets no more. It stays connected.
+func TestMQTT_Subscriptions(t *testing.T) {
+	w := newMQTTWorld(t)
+	d := w.device("acme", "device", "t/price")
+	const failure = 0x80 // of MQTT 3.1.1
+	granted := 0
+	for number := range 300 {
+		topic := fmt.Sprint("t/", number, "/#")
+		token := d.Subscribe(topic, 0, nil).(*paho.SubscribeToken)
+		if !token.WaitTimeout(patience) {
+			t.Fatal("the broker does not answer")
+		}
+		if token.Result()[topic] != failure {
+			granted++
+		}
+	}
+	if granted < 250 || granted > 255 {
+		t.Errorf("a client gets %d of 300 subscriptions", granted)
+	}
+	w.publish("acme", "t/price", "0.25")
+	w.wants(d, "0.25")
+}
+
 // The oldest messages for absent clients go once they take the organization's share of the
 // store. What is retained stays, and then there is no room.
 func TestMQTT_Room(t *testing.T) {

@@ -39,6 +39,10 @@ const processUser = "gridhook"
 // maxClients is the maximum number of connected MQTT clients of an organization.
 const maxClients = server.DEFAULT_MAX_CONNECTIONS / 4
 
+// maxSubscriptions is the maximum number of NATS subscriptions of a connection. Each takes 1.3 KB
+// of memory. An MQTT subscription has one, with a wildcard two, and with QoS 1 up to eight.
+const maxSubscriptions = 512
+
 // forgetAfter is how long the server keeps the session and the messages of an MQTT client
 // that is away. It bounds the messages that wait for a client that never comes back.
 const forgetAfter = 24 * time.Hour
@@ -49,7 +53,7 @@ func (m *MQTT) configure(o *server.Options, accounts *accounts) (err error) {
 		return fmt.Errorf("the MQTT listener: %w", err)
 	}
 	o.MQTT.TLSConfig, o.MQTT.ConsumerInactiveThreshold = m.TLS, forgetAfter
-	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS
+	o.MaxConn, o.MaxSubs = server.DEFAULT_MAX_CONNECTIONS, maxSubscriptions
 	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
 	o.CustomClientAuthentication = gatekeeper{m, accounts}
 	return nil

@@ -122,6 +122,15 @@ func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.C
 	return consume(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle)
 }
 
+// ChangesWaiting returns how many changes of an organization wait for handle of ConsumeChanges.
+// The queue has maxInOrder places for all organizations.
+func (c *Conn) ChangesWaiting(org string) int {
+	if l := c.changes.Load(); l != nil {
+		return l.waits(org)
+	}
+	return 0
+}
+
 // ConsumeSlices calls handle for slices: those of surplus triggers in that many slots, and
 // the others in as many. See consume.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {

@@ -63,17 +63,24 @@ func TestConsumeTriggers_ExpiredReceipts(t *testing.T) {
 	}
 }
 
+// newChange returns a trigger with a change.
+func newChange(org string) events.Trigger {
+	t := newTrigger(org)
+	t.Change = &events.Change{ObjectType: storage.OpenADRReport, ObjectID: "report_1", Operation: events.OperationCreate, Object: []byte(`{}`)}
+	return t
+}
+
 // The changes of an organization are handled one after the other. Meanwhile another
-// organization's change is handled.
+// organization's change is handled, and a trigger without a change.
 func TestConsumeChanges_Organizations(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	busy, waiting, other := newTrigger("busy"), newTrigger("busy"), newTrigger("other")
-	for _, tr := range []events.Trigger{busy, waiting, other} {
+	busy, waiting, plain, other := newChange("busy"), newChange("busy"), newTrigger("busy"), newChange("other")
+	for _, tr := range []events.Trigger{busy, waiting, plain, other} {
 		_, err := b.Accept(within(t), tr)
 		must(t, err)
 	}
-	got, release := make(chan string, 3), make(chan struct{})
+	got, release := make(chan string, 4), make(chan struct{})
 	handle := func(_ contextT, tr events.Trigger, _ events.Taken) error {
 		got <- tr.ID
 		if tr.ID == busy.ID {
@@ -82,8 +89,12 @@ func TestConsumeChanges_Organizations(t *testing.T) {
 		return nil
 	}
 	defer consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeChanges(ctx, taking, handle) })()
-	if ids := []string{receive(t, got), receive(t, got)}; !slices.Contains(ids, busy.ID) || !slices.Contains(ids, other.ID) {
-		t.Errorf("the first two changes are %s, want %s and %s at once", ids, busy.ID, other.ID)
+	ids := []string{receive(t, got), receive(t, got), receive(t, got)}
+	if !slices.Contains(ids, busy.ID) || !slices.Contains(ids, other.ID) || !slices.Contains(ids, plain.ID) {
+		t.Errorf("the first are %s, want %s, %s and %s at once", ids, busy.ID, plain.ID, other.ID)
+	}
+	if n, others := b.ChangesWaiting("busy"), b.ChangesWaiting("other"); n != 1 || others != 0 {
+		t.Errorf("%d and %d changes wait, want 1 and 0", n, others)
 	}
 	close(release)
 	if id := receive(t, got); id != waiting.ID {
@@ -96,7 +107,7 @@ func TestConsumeChanges_Organizations(t *testing.T) {
 func TestConsumeChanges_NextProcess(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
-	first, unfinished, waiting, later := newTrigger("org"), newTrigger("org"), newTrigger("org"), newTrigger("org")
+	first, unfinished, waiting, later := newChange("org"), newChange("org"), newChange("org"), newChange("org")
 	accept := func(list ...events.Trigger) {
 		for _, tr := range list {
 			_, err := b.Accept(within(t), tr)

@@ -32,7 +32,12 @@ func newLines(taking context.Context, handlers *sync.WaitGroup) *lines {
 }
 
 // start adds the work of a message. The organization is the last but one token of its subject.
+// A trigger without a change does not wait for the changes before it.
 func (l *lines) start(m jetstream.Msg, do func()) {
+	if t, err := decodeTrigger(m); err != nil || t.Change == nil {
+		l.handlers.Go(do)
+		return
+	}
 	tokens := strings.Split(m.Subject(), ".")
 	org := tokens[len(tokens)-2]
 	l.mu.Lock()
@@ -42,6 +47,13 @@ func (l *lines) start(m jetstream.Msg, do func()) {
 	if !running {
 		l.handlers.Go(func() { l.run(org) })
 	}
+}
+
+// waits returns how many messages of an organization wait.
+func (l *lines) waits(org string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting[org])
 }
 
 // run does an organization's work until nothing waits.

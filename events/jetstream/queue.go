@@ -78,7 +78,9 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	defer handlers.Wait()
 	start := func(_ jetstream.Msg, do func()) { handlers.Go(do) }
 	if q.inOrder {
-		start = newLines(taking, &handlers).start
+		l := newLines(taking, &handlers)
+		c.changes.Store(l)
+		start = l.start
 	}
 	free := semaphore.NewWeighted(int64(slots))
 	for taking.Err() == nil && free.Acquire(taking, 1) == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -106,5 +107,19 @@ func TestAudit_StoreUnavailable(t *testing.T) {
 	admin.Close()
 	if text := log.String(); !strings.Contains(text, "audit entry not stored") || !strings.Contains(text, "createOrganization") || !strings.Contains(text, "disk gone") {
 		t.Errorf("the log has %s", text)
+	}
+}
+
+// The audit log has a hundredth for each operation of an organization's API keys. With the three
+// of the OpenADR interface, these operations take at most a quarter.
+func TestAudit_PartnerOperations(t *testing.T) {
+	audited := 0
+	for _, r := range api.AudiencePartner.Routes() {
+		if !r.Open && !r.Unaudited && r.Needs() != storage.RoleRead {
+			audited++
+		}
+	}
+	if audited == 0 || audited+3 > 25 {
+		t.Errorf("partners have %d operations with audit entries", audited)
 	}
 }

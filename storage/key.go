@@ -64,14 +64,20 @@ type Credential struct {
 	RevokedAt Time `json:"revokedAt"`
 }
 
-// KeyPrefix begins every API key.
-const KeyPrefix = "ghk_"
+// KeyPrefix begins every API key. keyIDPrefix begins every identifier of an API key.
+const (
+	KeyPrefix   = "ghk_"
+	keyIDPrefix = "key_"
+)
+
+// IsAPIKey reports whether an identifier of a caller is that of an API key.
+func IsAPIKey(id string) bool { return strings.HasPrefix(id, keyIDPrefix) }
 
 // NewKey returns a key with a new 256-bit secret. text is the form for the partner:
 // ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
 	secret, credential := newSecret()
-	key = Key{ID: NewID("key_", now), Credential: credential, Scopes: DefaultScopes(), Base: Base{OrganizationID: org}}
+	key = Key{ID: NewID(keyIDPrefix, now), Credential: credential, Scopes: DefaultScopes(), Base: Base{OrganizationID: org}}
 	return key, KeyPrefix + key.ID + "_" + secret
 }
 

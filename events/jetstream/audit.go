@@ -15,9 +15,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// A subject has the organization, the key and the operation of its entries. The stream
-// limits the entries of each subject, so that a caller who repeats one operation removes
-// only its own entries of that operation.
+// A subject has the organization, the caller and the operation of its entries. All API keys
+// are one caller. The stream limits the entries of each subject. So partners who repeat an
+// operation remove only their own entries of that operation. An organization has less than 25
+// such operations, and takes up to a quarter of the log.
 const (
 	auditStream = "GRIDHOOK_AUDIT"
 	auditPrefix = "gridhook.audit."
@@ -27,7 +28,7 @@ const (
 const (
 	auditAge      = 365 * 24 * time.Hour
 	mostAudit     = 1_000_000
-	mostAuditEach = 5000 // of one organization, key and operation
+	auditSubjects = 100 // divisor for the entries of a subject
 	auditSize     = 4 << 10
 	auditEntry    = 1 << 10 // the largest entry of an organization's API key
 )
@@ -35,13 +36,21 @@ const (
 var _ storage.AuditLog = (*Conn)(nil)
 
 // auditSubject returns the subject of entries. An empty token matches any.
-func auditSubject(org, key, operation string) string {
-	return auditPrefix + cmp.Or(org, "*") + "." + cmp.Or(key, "*") + "." + cmp.Or(operation, "*")
+func auditSubject(org, caller, operation string) string {
+	return auditPrefix + cmp.Or(org, "*") + "." + cmp.Or(caller, "*") + "." + cmp.Or(operation, "*")
+}
+
+// auditCaller returns the caller of a key.
+func auditCaller(keyID string) string {
+	if storage.IsAPIKey(keyID) {
+		return "partner"
+	}
+	return keyID
 }
 
 // PutAudit stores an entry and returns when it is durable.
 func (c *Conn) PutAudit(ctx context.Context, e storage.AuditEntry) error {
-	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), e.KeyID, e.Operation), nuid.Next(), e)
+	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), auditCaller(e.KeyID), e.Operation), nuid.Next(), e)
 	return err
 }
 
@@ -128,7 +137,11 @@ func (c *Conn) auditEntry(ctx context.Context, from uint64, subject string) (e s
 // whether all earlier entries are from before the filter's Since. An entry has the time at
 // which its request began, and may be stored much later.
 func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
-	subject := auditSubject(f.OrganizationID, f.KeyID, f.Operation)
+	caller := auditCaller(f.KeyID)
+	if caller != f.KeyID {
+		caller = "" // earlier versions had the key in the subject
+	}
+	subject := auditSubject(f.OrganizationID, caller, f.Operation)
 	for next := start; next < end; {
 		e, sequence, err := c.auditEntry(ctx, next, subject)
 		if err != nil {
@@ -139,6 +152,9 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 		}
 		next = sequence + 1
 		passed = passed || e.Time.Before(f.Since.Add(-auditDelay))
+		if f.KeyID != "" && e.KeyID != f.KeyID {
+			continue
+		}
 		if !e.Time.Before(f.Since.Time) && (f.Until.IsZero() || e.Time.Before(f.Until.Time)) {
 			list = append(list, e)
 		}

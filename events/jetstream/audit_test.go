@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -91,18 +89,41 @@ func TestAudit_LongRequest(t *testing.T) {
 	}
 }
 
-// A key that repeats an operation removes only its own oldest entries of that operation.
+// The entries of one operation of an organization are limited, for all its API keys together.
+// Entries of operators and of other operations stay.
 func TestAudit_IsBounded(t *testing.T) {
-	var cfg jetstream.StreamConfig
-	for _, c := range Configs(Options{}) {
-		if c.Name == auditStream {
-			cfg = c
+	for _, c := range []struct {
+		store       int64
+		entries, of int64
+	}{
+		{0, mostAudit, mostAudit / 100},
+		{1 << 30, 32768, 327},
+		{1 << 20, 32, 1},
+	} {
+		for _, cfg := range Configs(Options{Store: c.store}) {
+			if cfg.Name == auditStream && (cfg.MaxMsgs != c.entries || cfg.MaxMsgsPerSubject != c.of || cfg.MaxAge != auditAge || cfg.MaxMsgSize != auditSize) {
+				t.Errorf("in a store of %d bytes the stream is %+v", c.store, cfg)
+			}
 		}
 	}
-	if cfg.MaxMsgsPerSubject != mostAuditEach || cfg.MaxMsgs != mostAudit || cfg.MaxAge != auditAge || cfg.MaxMsgSize != auditSize {
-		t.Errorf("the stream is %+v", cfg)
+	o := streamOptions
+	o.Store = 4 << 20
+	b := newBusWith(t, t.TempDir(), o)
+	put := func(key, operation string) {
+		must(t, b.PutAudit(within(t), storage.AuditEntry{OrganizationID: "acme", KeyID: key, Operation: operation, Status: 200}))
 	}
-	if a, b := auditSubject("acme", "key_1", "createEndpoint"), auditSubject("acme", "key_1", "updateEndpoint"); a == b {
-		t.Errorf("two operations have the subject %s", a)
+	put("key_1", "createEndpoint")
+	put("operator", "createEndpoint")
+	put("key_1", "updateEndpoint")
+	for i := range 3 {
+		put(fmt.Sprintf("key_%d", 2+i), "createEndpoint")
+	}
+	page, err := b.Audit(within(t), storage.AuditFilter{OrganizationID: "acme"}, "", 10)
+	var got []string
+	for _, e := range page {
+		got = append(got, e.KeyID+" "+e.Operation)
+	}
+	if want := []string{"key_4 createEndpoint", "key_1 updateEndpoint", "operator createEndpoint"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the entries are %q, %v, want %q", got, err, want)
 	}
 }

@@ -34,12 +34,18 @@ type bus struct {
 // newBus starts a server in a folder and connects to it.
 func newBus(t *testing.T, dir string) *bus {
 	t.Helper()
+	return newBusWith(t, dir, streamOptions)
+}
+
+// newBusWith is newBus with options.
+func newBusWith(t *testing.T, dir string, o Options) *bus {
+	t.Helper()
 	server, err := embedded.Start(embedded.Options{Dir: dir, StartTimeout: patience, Log: discard})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &bus{server: server, wire: newWire(t, server)}
-	b.Conn, err = Connect(t.Context(), "", streamOptions, discard, nats.InProcessServer(b.wire))
+	b.Conn, err = Connect(t.Context(), "", o, discard, nats.InProcessServer(b.wire))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,7 @@ func (o Options) fit(most, size, share int64) int64 {
 // sideStreams returns the streams for temporary data. Such data is in neither STATE nor
 // a replica.
 func sideStreams(o Options) []jetstream.StreamConfig {
+	audit := o.fit(mostAudit, auditEntry, auditShare)
 	return []jetstream.StreamConfig{
 		{
 			Name: requestsStream, Subjects: []string{requestPrefix + ">"},
@@ -71,7 +72,7 @@ func sideStreams(o Options) []jetstream.StreamConfig {
 		{
 			Name: auditStream, Subjects: []string{auditPrefix + ">"},
 			Description: "who changed what; the oldest go first",
-			MaxAge:      o.AuditAge, MaxMsgs: o.fit(mostAudit, auditEntry, auditShare), MaxMsgsPerSubject: mostAuditEach, MaxMsgSize: auditSize,
+			MaxAge:      o.AuditAge, MaxMsgs: audit, MaxMsgsPerSubject: max(audit/auditSubjects, 1), MaxMsgSize: auditSize,
 			Discard: jetstream.DiscardOld, DenyDelete: true, DenyPurge: true,
 		},
 	}

@@ -271,6 +271,7 @@ func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, info *jet
 		c.log.Warn("stream has more than its share of the store, keeping its messages", "stream", cfg.Name, "messages", stored, "share", cfg.MaxMsgs)
 		cfg.MaxMsgs = stored
 	}
+	cfg.MaxMsgsPerSubject = max(cfg.MaxMsgsPerSubject, existing.MaxMsgsPerSubject)
 	if c.keepReplicas {
 		cfg.Replicas = existing.Replicas // another process may be raising them now
 	}

@@ -54,7 +54,7 @@ var retentions = []retention{
 	{"deletions of a plan or series that a shared one replaces", "GRIDHOOK_STATE", nil, "one for each", "when the plan or series is created again"},
 	{"idempotency keys", "GRIDHOOK_REQUESTS", nil, "`max-idempotency-keys` for each organization. 100,000 of at most 32 KiB in all, the oldest go first", "24 hours after the first request, in NATS after 25 hours"},
 	{"feedback", "GRIDHOOK_FEEDBACK", nil, "2,000 of at most 256 KiB and a 64th of the store; the oldest go first", "after 365 days, or by the operator"},
-	{"audit entries", "GRIDHOOK_AUDIT", nil, "5,000 of each organization, key and operation, 1,000,000 and a 32nd of the store in all; the oldest go first", "`audit-age`"},
+	{"audit entries", "GRIDHOOK_AUDIT", nil, "1,000,000 and a 32nd of the store in all, a hundredth of them for each operation of an organization's API keys or of an operator key; the oldest go first", "`audit-age`"},
 	{"triggers", "GRIDHOOK_TRIGGERS", nil, "`max-waiting`, and `max-history`, which counts each as often as `triggers-age` is longer than `receipts-age`", "`triggers-age`"},
 	{"receipts, and in each ledger the delivery log and triggers as the API shows them", "GRIDHOOK_RECEIPTS", nil, "`max-history`", "`receipts-age`"},
 	{"notices", "GRIDHOOK_NOTICES", nil, "one a trigger, which `max-history` counts, a disabled endpoint, and an alert for each organization, and [those for people](notifications.md#events)", "the longer of `triggers-age` and `receipts-age`"},

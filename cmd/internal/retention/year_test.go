@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -345,6 +346,28 @@ func (f *fleet) restores(entities int) {
 		t.Errorf("%d entities are restored, want %d", n, entities)
 	}
 	restored.await("restored deletions are forgotten", func() bool { return restored.messages() == entities })
+	restored.shorten()
+	if got, want := restored.limits(), f.limits(); !maps.Equal(got, want) {
+		t.Errorf("restored streams have the limits\n%v, want\n%v", got, want)
+	}
+}
+
+// limits returns what bounds each stream, and what removes its messages.
+func (f *fleet) limits() map[string]string {
+	t := f.t
+	nc, err := nats.Connect("", f.server.Option())
+	must(t, err)
+	defer nc.Close()
+	js, err := natsjs.New(nc)
+	must(t, err)
+	limits := map[string]string{}
+	list := js.ListStreams(within(t))
+	for info := range list.Info() {
+		c := info.Config
+		limits[c.Name] = fmt.Sprintln(c.MaxAge, c.MaxMsgs, c.MaxMsgsPerSubject, c.MaxMsgSize, c.Discard, c.AllowMsgTTL, c.SubjectDeleteMarkerTTL)
+	}
+	must(t, list.Err())
+	return limits
 }
 
 // restoredDir makes a backup and returns a new data folder with its content.

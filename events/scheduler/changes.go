@@ -129,11 +129,16 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 	if err == nil && o.Removed {
 		err = c.deleteRemoved(ctx, r)
 	}
+	return c.orDropped(ctx, r.Ref, err)
+}
+
+// orDropped returns an error of announcing a change if a retry may help. Any other error would
+// hold up the changes of all other objects. orDropped logs it and returns nil.
+func (c *changes) orDropped(ctx context.Context, ref storage.Ref, err error) error {
 	if err == nil || errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrConflict) || ctx.Err() != nil {
 		return err
 	}
-	// A retry has the same error, and would hold up the changes of all other objects.
-	c.Log.Error("change of an OpenADR object dropped", "object", r.Ref.String(), "error", err)
+	c.Log.Error("change of an OpenADR object dropped", "object", ref.String(), "error", err)
 	return nil
 }
 

@@ -172,6 +172,32 @@ func TestChanges_Refused(t *testing.T) {
 	}
 }
 
+// A program whose last trigger cannot be read does not hold up the changes of other programs.
+func TestChanges_UnreadableTrigger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADRProgram)
+		stop := w.fleet(1)
+		pass(minute)
+		before := w.changed()
+		w.triggers.fail = func(what string) error {
+			if strings.HasSuffix(what, "first") {
+				return errors.New("it does not decode")
+			}
+			return nil
+		}
+		for _, id := range []string{"first", "second"} {
+			w.put(storagetest.Home("org", "on-"+id, id))
+			w.put(storagetest.RatePlan("org", id, 0.1))
+		}
+		pass(minute)
+		stop()
+		if got := w.changed()[len(before):]; !slices.Equal(got, []string{"second"}) {
+			t.Errorf("notifications of %q, want of the second program", got)
+		}
+	})
+}
+
 // The subscribers of a suspended organization are notified of no object and of no changed
 // price. Once it is resumed, they are notified of the prices that changed meanwhile.
 func TestChanges_SuspendedOrganization(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *changes) checkDerived(ctx context.Context) error {
 			waiting = true
 			continue
 		}
-		if err := c.follows(ctx, &d, revision); err != nil {
+		if err := c.orDropped(ctx, d.ref, c.follows(ctx, &d, revision)); err != nil {
 			return err
 		}
 		c.seen[d.ref] = d.change.Fingerprint

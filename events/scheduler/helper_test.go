@@ -184,6 +184,11 @@ func (l *triggers) FirstRequest(context.Context, events.Trigger) (events.Trigger
 func (l *triggers) LastOf(_ context.Context, org, scheduleID string) (events.Trigger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.fail != nil {
+		if err := l.fail("last of " + scheduleID); err != nil {
+			return events.Trigger{}, err
+		}
+	}
 	return l.last(org, scheduleID), nil
 }
 

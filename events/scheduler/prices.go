@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -59,7 +60,7 @@ func (s *Scheduler) checkPrices(ctx context.Context) error {
 		return err
 	}
 	maps.DeleteFunc(s.prices, func(ref storage.Ref, _ *priceWatch) bool { return found[ref] == nil })
-	waiting := false
+	waiting, failed := false, error(nil)
 	for ref, c := range found {
 		watch := s.prices[ref]
 		if watch == nil {
@@ -70,15 +71,19 @@ func (s *Scheduler) checkPrices(ctx context.Context) error {
 			waiting = true
 			continue
 		}
-		if err := s.followPrices(ctx, watch, c); err != nil {
+		err := s.followPrices(ctx, watch, c)
+		if errors.Is(err, storage.ErrUnavailable) || ctx.Err() != nil {
 			return err
+		}
+		if err != nil { // the other schedules do not wait for it
+			failed = errors.Join(failed, fmt.Errorf("schedule %s of %s: %w", ref.ID, ref.Org, err))
 		}
 		waiting = waiting || watch.done < c.newest()
 	}
 	if !waiting {
 		s.revision = revision
 	}
-	return nil
+	return failed
 }
 
 // settled reports whether to process a change now.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -281,6 +282,33 @@ func TestFollowPrices_SuspendedOrganization(t *testing.T) {
 		pass(minute)
 		if got := w.triggered(); got != "p of 2" {
 			t.Errorf("resumed: triggers %q, want p of 2", got)
+		}
+		stop()
+	})
+}
+
+// Schedules whose last trigger cannot be read do not hold up another schedule.
+func TestFollowPrices_UnreadableTrigger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		for i := range 20 { // the check takes them in any order
+			s := onPriceChange()
+			s.ID = fmt.Sprint("broken", i)
+			w.create(s)
+		}
+		w.triggers.fail = func(what string) error {
+			if strings.HasPrefix(what, "last of broken") {
+				return errors.New("it does not decode")
+			}
+			return nil
+		}
+		stop := w.fleet(1)
+		pass(minute)
+		w.triggered()
+		w.peak("p")
+		pass(2*pricesEvery + time.Second)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("triggers %q, want p of 2", got)
 		}
 		stop()
 	})

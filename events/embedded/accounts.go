@@ -44,53 +44,12 @@ const (
 	maxSessionSize = 64 << 10
 )
 
-// Shares of the store that an organization's sessions and messages may take, as divisors. They
-// leave room for the triggers of the others.
-const (
-	sessionsShare = 64
-	messagesShare = 32
-)
-
 // limits are the limits of an account. Each subscription with QoS 1 is a consumer, and takes some
 // 42 KB of memory. A size would be reserved for every account.
 var limits = map[string]server.JetStreamAccountLimits{"": {
 	MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: maxClients,
 	MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
 }}
-
-// sessions returns how many sessions an organization may have.
-func (a *accounts) sessions() int64 {
-	if a.store == 0 {
-		return maxSessions
-	}
-	return min(max(a.store/sessionsShare/maxSessionSize, 1), maxSessions)
-}
-
-// makeRoom deletes the older half of an organization's messages for absent clients if its
-// messages take their share of the store, and half of that. It reports whether there is room then.
-func (a *accounts) makeRoom(org string) (room bool, err error) {
-	account, err := a.open(org)
-	if err != nil {
-		return false, err
-	}
-	share := uint64(a.store) / messagesShare //nolint:gosec // positive
-	full := func() bool { return share > 0 && account.JetStreamUsage().Store >= share }
-	if !full() {
-		return true, nil
-	}
-	err = a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
-		s, err := js.Stream(ctx, messageStream)
-		if err != nil {
-			return err
-		}
-		if s.CachedInfo().State.Bytes < share/2 {
-			return nil
-		}
-		a.log.Warn("MQTT messages for absent clients take their share of the store, deleting the older half", "org", org, "messages", s.CachedInfo().State.Msgs)
-		return s.Purge(ctx, jetstream.WithPurgeKeep(s.CachedInfo().State.Msgs/2+1)) // 0 would keep none
-	})
-	return !full(), err
-}
 
 // erasedMark is the file in an account's folder that says that its organization was erased. The
 // name of the folder holds the organization's identifier, and the server uses the folder until

@@ -113,7 +113,8 @@ func (s *Server) MQTTPort() int {
 }
 
 // MakeMQTTRoom deletes the oldest MQTT messages of an organization that takes its share of the
-// store. It reports whether there is room for another message then.
+// store. It reports whether there is room for another message then. While the organization's
+// clients have too much to read, it returns an error.
 func (s *Server) MakeMQTTRoom(org string) (room bool, err error) {
 	return s.organizations().makeRoom(org)
 }

@@ -53,11 +53,15 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev1","name":"Always","scheduleBlocks":[{"startTimeMinutes":0,"endTimeMinutes":60,"mode":"COOL","targetCoolSetpoint":null,"targetHeatSetpoint":60,"maxTemp":80,"minTemp":55,"daysOfWeek":[0,6],"scheduleType":"RECURRING"}]}`,
 		`{"resource":"onboarding","organizationId":"acme","homeId":"h1","zipcode":"60614"}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks","batchSize":10}`,
+		`{"resource":"channel","organizationId":"acme","id":"oncall","kind":"EMAIL","address":"ops@acme.example","events":["endpoint.failing"],"enabled":false}`,
+		`{"resource":"schedule","organizationId":"acme","id":"quarter","description":"each quarter hour"}`,
+		`{"resource":"schedule","organizationId":"acme","id":"noon","cron":"30 13 * * *","timezone":"America/Chicago","enabled":false,"window":{"offsetMinutes":630,"lengthMinutes":1440}}`,
+		`{"resource":"schedule","organizationId":"acme","id":"prices","onPriceChange":true}`,
 		`{"resource":"source","organizationId":"acme","id":"hub","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"},"everySeconds":900,"enabled":false}`,
 		`{"resource":"source","id":"foreign","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"}}`,
 	)
 	want := e.exported("acme", "1000")
-	if text := strings.Join(want, "\n"); len(want) != 19 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
+	if text := strings.Join(want, "\n"); len(want) != 23 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
 		t.Errorf("%d lines:\n%s", len(want), text)
 	}
 	if paged := e.exported("acme", "1"); !slices.Equal(paged, want) {
@@ -72,6 +76,10 @@ func TestExport_RoundTrip(t *testing.T) {
 	if got := other.exported("acme", "1000"); !slices.Equal(got, want) {
 		t.Errorf("another server exports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	receipt := other.operate("/v1/admin/organizations/acme/delete", `{"confirm":"acme"}`).ok(t)
+	if records := receipt["records"].(map[string]any); receipt["complete"] != true || records["schedule"] != 3.0 {
+		t.Errorf("the deletion's receipt is %v", receipt)
+	}
 }
 
 // An export has no secret. Imported into the same server it keeps the secrets, and on
@@ -81,16 +89,17 @@ func TestExport_Secrets(t *testing.T) {
 	e.load(
 		`{"resource":"organization","id":"acme","name":"Acme"}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks?token=quiet1","headers":{"X-Key":"quiet2"},"authentication":{"type":"bearer","token":"quiet3"}}`,
+		`{"resource":"channel","organizationId":"acme","id":"oncall","kind":"SLACK","address":"https://hooks.example/quiet4"}`,
 	)
 	lines := e.exported("acme", "100")
 	if text := strings.Join(lines, "\n"); strings.Contains(text, "quiet") || strings.Contains(text, "whsec_") {
 		t.Errorf("the export has a secret:\n%s", text)
 	}
-	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 2.0 {
+	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 3.0 {
 		t.Errorf("imported into the same server: %v", again)
 	}
 	other := startEnv(t, rest.Options{})
-	if got := other.importLines(strings.Join(lines, "\n")).ok(t); got["created"] != 1.0 || got["failed"] != 1.0 {
+	if got := other.importLines(strings.Join(lines, "\n")).ok(t); got["created"] != 1.0 || got["failed"] != 2.0 {
 		t.Errorf("imported into another server: %v", got)
 	}
 	e.operate("/v1/admin/organizations/none/export", "").expect(t, 404, rest.CodeNotFound)

@@ -91,6 +91,12 @@ func (x *exporter) record(r storage.Record) error {
 			return err
 		}
 		return x.add(r.Kind, wire.SettingsOf(&e), map[string]any{"id": e.ID})
+	case storage.KindChannel:
+		c, err := storage.Decode[storage.Channel](r)
+		if err != nil {
+			return err
+		}
+		return x.add(r.Kind, c.ChannelSettings, map[string]any{"id": c.ID})
 	case storage.KindSource:
 		s, err := storage.Decode[storage.Source](r)
 		if err != nil {

@@ -57,6 +57,10 @@ type Deps struct {
 	Configure func(in *wire.EndpointSettings, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error
 	// ConfigureSource applies settings to a source like Configure.
 	ConfigureSource func(in *storage.SourceSettings, source, before *storage.Source, p *rest.FieldErrors) error
+	// ConfigureChannel applies settings to a notification channel like Configure.
+	ConfigureChannel func(in *storage.ChannelSettings, c, before *storage.Channel, p *rest.FieldErrors) error
+	// ConfigureSchedule applies settings to a schedule.
+	ConfigureSchedule func(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.FieldErrors)
 	// NewSecret sets an endpoint's new secret.
 	NewSecret func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
 }

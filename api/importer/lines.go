@@ -46,6 +46,13 @@ var resources = []resourceLine{
 		return &onboardingLine{Onboarding: storage.Onboarding{Status: storage.OnboardingNotStarted, EligibilityStatus: storage.NotEligible}}
 	}},
 	{storage.KindWebhookEndpoint, func() importLine { return &webhookEndpointLine{EndpointSettings: wire.NewEndpointSettings()} }},
+	{storage.KindChannel, func() importLine {
+		return &channelLine{ChannelSettings: storage.ChannelSettings{Events: []string{}, Enabled: true}}
+	}},
+	{storage.KindSchedule, func() importLine {
+		s := storage.NewSchedule("")
+		return &scheduleLine{ScheduleSettings: wire.ScheduleSettings{Enabled: s.Enabled, Timezone: s.Timezone, Window: s.Window}}
+	}},
 	{storage.KindSource, func() importLine {
 		return &sourceLine{SourceSettings: storage.SourceSettings{Parameters: map[string]string{}, Enabled: true}}
 	}},

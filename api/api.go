@@ -73,10 +73,7 @@ func Public(d Deps, o rest.Options) http.Handler {
 	if !d.OpenADR {
 		return operations
 	}
-	adr := openadr.New(openadr.Deps{
-		Store: d.Store, Pricer: d.Pricer, Vault: d.Vault, REST: s.rest, Destinations: d.Destinations, Verify: d.VerifyCallback, MQTT: d.MQTT,
-		CheckHistory: d.Ledger.CheckHistory,
-	})
+	adr := openadr.New(s.openADR())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.EscapedPath(), openadr.Prefix) {
 			adr.ServeHTTP(w, r)
@@ -100,6 +97,14 @@ type server struct {
 	rest *rest.Server
 
 	relayClients relayClients
+}
+
+// openADR returns the dependencies of the OpenADR operations.
+func (s *server) openADR() openadr.Deps {
+	return openadr.Deps{
+		Store: s.Store, Pricer: s.Pricer, Vault: s.Vault, REST: s.rest, Destinations: s.Destinations, Verify: s.VerifyCallback, MQTT: s.MQTT,
+		CheckHistory: s.Ledger.CheckHistory,
+	}
 }
 
 func newServer(d Deps, o rest.Options) *server {

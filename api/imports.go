@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/importer"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
@@ -27,6 +28,6 @@ func (s *server) importBody(ctx context.Context, body []byte, now time.Time) (wi
 	return importer.Import(ctx, importer.Deps{
 		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
 		Place: func(v storage.View, h *storage.Home) { place(v, h, "") }, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
-		ConfigureChannel: s.setChannel, ConfigureSchedule: applySchedule,
+		ConfigureChannel: s.setChannel, ConfigureSchedule: applySchedule, SetOpenADR: openadr.NewImporter(s.openADR()).Set,
 	}, body, now)
 }

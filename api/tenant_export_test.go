@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // exported returns the lines of all pages of an export.
@@ -33,6 +34,7 @@ func (e *env) exported(org, limit string) (lines []string) {
 // page by page. It has no object of another organization.
 func TestExport_RoundTrip(t *testing.T) {
 	e := newEnv(t, rest.Options{})
+	ven := storage.VENID("key_ven")
 	e.load(
 		`{"resource":"organization","id":"acme","name":"Acme","childOrganizationIds":["bolt"]}`,
 		`{"resource":"organization","id":"bolt","name":"Bolt"}`,
@@ -57,11 +59,17 @@ func TestExport_RoundTrip(t *testing.T) {
 		`{"resource":"schedule","organizationId":"acme","id":"quarter","description":"each quarter hour"}`,
 		`{"resource":"schedule","organizationId":"acme","id":"noon","cron":"30 13 * * *","timezone":"America/Chicago","enabled":false,"window":{"offsetMinutes":630,"lengthMinutes":1440}}`,
 		`{"resource":"schedule","organizationId":"acme","id":"prices","onPriceChange":true}`,
+		`{"resource":"openadrProgram","organizationId":"acme","id":"program_1","object":{"programName":"Peak","targets":["group"],"attributes":[{"type":"A<B","values":[1.5,"x",true]}]}}`,
+		`{"resource":"openadrEvent","organizationId":"acme","id":"event_1","object":{"programID":"program_1","eventName":"Today","priority":0,"intervals":[{"id":0,"payloads":[{"type":"PRICE","values":[0.17]}]}]}}`,
+		`{"resource":"openadrVen","organizationId":"acme","id":"`+ven+`","object":{"objectType":"BL_VEN_REQUEST","clientID":"key_ven","venName":"meter","targets":["group"]}}`,
+		`{"resource":"openadrResource","organizationId":"acme","id":"`+ven+`_1","object":{"objectType":"BL_RESOURCE_REQUEST","clientID":"key_ven","venID":"`+ven+`","resourceName":"pump","targets":["pumps"]}}`,
+		`{"resource":"openadrReport","organizationId":"acme","id":"report_1","clientId":"key_ven","object":{"eventID":"event_1","clientName":"meter","resources":[{"resourceName":"pump","intervals":[{"id":0,"payloads":[{"type":"USAGE","values":[1]}]}]}]}}`,
+		`{"resource":"openadrSubscription","organizationId":"acme","id":"sub_1","clientId":"key_ven","object":{"clientName":"meter","programID":"program_1","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"https://acme.example/events"}]}}`,
 		`{"resource":"source","organizationId":"acme","id":"hub","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"},"everySeconds":900,"enabled":false}`,
 		`{"resource":"source","id":"foreign","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"}}`,
 	)
 	want := e.exported("acme", "1000")
-	if text := strings.Join(want, "\n"); len(want) != 23 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
+	if text := strings.Join(want, "\n"); len(want) != 29 || strings.Contains(text, "foreign") || strings.Contains(text, "createdAt") {
 		t.Errorf("%d lines:\n%s", len(want), text)
 	}
 	if paged := e.exported("acme", "1"); !slices.Equal(paged, want) {
@@ -77,7 +85,7 @@ func TestExport_RoundTrip(t *testing.T) {
 		t.Errorf("another server exports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	receipt := other.operate("/v1/admin/organizations/acme/delete", `{"confirm":"acme"}`).ok(t)
-	if records := receipt["records"].(map[string]any); receipt["complete"] != true || records["schedule"] != 3.0 {
+	if records := receipt["records"].(map[string]any); receipt["complete"] != true || records["openadrSubscription"] != 1.0 || records["schedule"] != 3.0 {
 		t.Errorf("the deletion's receipt is %v", receipt)
 	}
 }
@@ -90,17 +98,26 @@ func TestExport_Secrets(t *testing.T) {
 		`{"resource":"organization","id":"acme","name":"Acme"}`,
 		`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep1","url":"https://acme.example/hooks?token=quiet1","headers":{"X-Key":"quiet2"},"authentication":{"type":"bearer","token":"quiet3"}}`,
 		`{"resource":"channel","organizationId":"acme","id":"oncall","kind":"SLACK","address":"https://hooks.example/quiet4"}`,
+		`{"resource":"openadrSubscription","organizationId":"acme","id":"sub_1","clientId":"key_1","object":{"clientName":"meter","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"https://acme.example/events?token=quiet5","bearerToken":"quiet6"},{"objects":["VEN"],"operations":["DELETE"],"callbackUrl":"https://acme.example/vens","bearerToken":"quiet7"}]}}`,
 	)
 	lines := e.exported("acme", "100")
 	if text := strings.Join(lines, "\n"); strings.Contains(text, "quiet") || strings.Contains(text, "whsec_") {
 		t.Errorf("the export has a secret:\n%s", text)
 	}
-	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 3.0 {
+	if again := e.importLines(strings.Join(lines, "\n")).ok(t); again["unchanged"] != 4.0 {
 		t.Errorf("imported into the same server: %v", again)
 	}
 	other := startEnv(t, rest.Options{})
-	if got := other.importLines(strings.Join(lines, "\n")).ok(t); got["created"] != 1.0 || got["failed"] != 2.0 {
+	if got := other.importLines(strings.Join(lines, "\n")).ok(t); got["created"] != 1.0 || got["failed"] != 3.0 {
 		t.Errorf("imported into another server: %v", got)
+	}
+	o, err := storage.Get[storage.OpenADRObject](e.store, storage.OpenADRRef(storage.OpenADRSubscription, "acme", "sub_1"))
+	must(t, err)
+	for n, want := range []string{"quiet6", "quiet7"} {
+		callback := o.Endpoint(n)
+		if token, err := e.vault.Open("acme", callback.ID, callback.Authentication.Sealed); token != want || err != nil {
+			t.Errorf("callback %d has the token %q, %v", n, token, err)
+		}
 	}
 	e.operate("/v1/admin/organizations/none/export", "").expect(t, 404, rest.CodeNotFound)
 	e.operate("/v1/admin/organizations/acme/export", `{"after":"home"}`).expect(t, 400, rest.CodeValidationFailed)

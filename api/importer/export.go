@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -97,6 +98,8 @@ func (x *exporter) record(r storage.Record) error {
 			return err
 		}
 		return x.add(r.Kind, c.ChannelSettings, map[string]any{"id": c.ID})
+	case storage.KindOpenADRProgram, storage.KindOpenADREvent, storage.KindOpenADRVEN, storage.KindOpenADRResource, storage.KindOpenADRReport, storage.KindOpenADRSubscription:
+		return x.openADR(r)
 	case storage.KindSource:
 		s, err := storage.Decode[storage.Source](r)
 		if err != nil {
@@ -106,6 +109,23 @@ func (x *exporter) record(r storage.Record) error {
 		return x.add(r.Kind, s.SourceSettings, map[string]any{"id": s.ID})
 	}
 	return x.add(r.Kind, json.RawMessage(r.Value), nil)
+}
+
+// openADR adds the line of an OpenADR object, unless it is being deleted.
+func (x *exporter) openADR(r storage.Record) error {
+	o, err := storage.Decode[storage.OpenADRObject](r)
+	if err != nil || o.Removed {
+		return err
+	}
+	clientID, object, err := openadr.Export(&o)
+	if err != nil {
+		return err
+	}
+	more := map[string]any{"id": o.ID, "object": object}
+	if clientID != "" {
+		more["clientId"] = clientID
+	}
+	return x.add(r.Kind, struct{}{}, more)
 }
 
 // series adds a line for each month of a series.

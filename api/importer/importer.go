@@ -61,6 +61,8 @@ type Deps struct {
 	ConfigureChannel func(in *storage.ChannelSettings, c, before *storage.Channel, p *rest.FieldErrors) error
 	// ConfigureSchedule applies settings to a schedule.
 	ConfigureSchedule func(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.FieldErrors)
+	// SetOpenADR sets an OpenADR object. See openadr.Importer.
+	SetOpenADR func(v storage.View, o, before *storage.OpenADRObject, object json.RawMessage, now time.Time, p *rest.FieldErrors) error
 	// NewSecret sets an endpoint's new secret.
 	NewSecret func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
 }

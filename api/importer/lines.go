@@ -56,6 +56,12 @@ var resources = []resourceLine{
 	{storage.KindSource, func() importLine {
 		return &sourceLine{SourceSettings: storage.SourceSettings{Parameters: map[string]string{}, Enabled: true}}
 	}},
+	{storage.KindOpenADRProgram, func() importLine { return &openadrProgramLine{} }},
+	{storage.KindOpenADREvent, func() importLine { return &openadrEventLine{} }},
+	{storage.KindOpenADRVEN, func() importLine { return &openadrVenLine{} }},
+	{storage.KindOpenADRResource, func() importLine { return &openadrResourceLine{} }},
+	{storage.KindOpenADRReport, func() importLine { return &openadrReportLine{} }},
+	{storage.KindOpenADRSubscription, func() importLine { return &openadrSubscriptionLine{} }},
 }
 
 // newLine returns an empty line of a resource, or nil for an unknown resource.

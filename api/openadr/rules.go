@@ -78,7 +78,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 	checkValues(p, "attributes", in.Attributes)
 	o.ID = cmp.Or(o.ID, storage.NewID("program_", r.Now))
 	o.Name, o.Targets, in.Targets = in.ProgramName, in.Targets, nil
-	return s.Store.View(func(v storage.View) error {
+	return s.view(r, func(v storage.View) error {
 		derived, err := s.Pricer.Reader(v).Programs(o.OrganizationID)
 		for i := range derived {
 			if derived[i].Name == o.Name {
@@ -88,7 +88,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 		if err != nil {
 			return err
 		}
-		return unique(v, o, "programName")
+		return unique(r, v, o, "programName")
 	})
 }
 
@@ -101,9 +101,11 @@ func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *re
 
 // checkProgram adds a field error if the program does not exist.
 func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error {
-	exists, err := storage.Query(s.Store, func(v storage.View) (bool, error) { return s.isProgram(v, r.caller.OrganizationID, id) })
-	p.Check(exists, "programID", "names no program")
-	return err
+	return s.view(r, func(v storage.View) error {
+		exists, err := s.isProgram(v, r.caller.OrganizationID, id)
+		p.Check(exists, "programID", "names no program")
+		return err
+	})
 }
 
 func (s *server) isProgram(v storage.View, org, id string) (bool, error) {
@@ -122,7 +124,7 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 		o.ID, o.ClientID = storage.NewID("report_", r.Now), r.caller.ID
 	}
 	o.Parent, o.Name = in.EventID, in.ClientName
-	return s.Store.View(func(v storage.View) error {
+	return s.view(r, func(v storage.View) error {
 		program, err := s.programOfEvent(v, r.caller.OrganizationID, in.EventID)
 		p.Check(program != "", "eventID", "names no event")
 		o.Program = program
@@ -193,7 +195,7 @@ func (s *server) setVEN(r *request, in *ven, o *storage.OpenADRObject, p *rest.F
 		return err
 	}
 	checkValues(p, "attributes", in.Attributes)
-	if o.ID != "" && o.ClientID != clientID {
+	if o.ClientID != "" && o.ClientID != clientID {
 		return conflict("A VEN's clientID cannot change: delete the VEN and create another.")
 	}
 	o.ID, o.ClientID, o.Name = storage.VENID(clientID), clientID, in.VENName
@@ -201,7 +203,7 @@ func (s *server) setVEN(r *request, in *ven, o *storage.OpenADRObject, p *rest.F
 		o.Targets = in.Targets
 	}
 	in.ObjectType, in.ClientID, in.Targets = "", "", nil
-	return s.Store.View(func(v storage.View) error { return unique(v, o, "venName") })
+	return s.view(r, func(v storage.View) error { return unique(r, v, o, "venName") })
 }
 
 // checkRole checks that a body matches the caller's role. A VEN is always its own client.
@@ -227,8 +229,8 @@ func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject,
 		return err
 	}
 	checkValues(p, "attributes", in.Attributes)
-	p.Check(o.ID == "" || o.Parent == in.VENID, "venID", "cannot change")
-	return s.Store.View(func(v storage.View) error {
+	p.Check(o.Parent == "" || o.Parent == in.VENID, "venID", "cannot change")
+	return s.view(r, func(v storage.View) error {
 		owner, ok, err := stored(v, storage.OpenADRVEN, o.OrganizationID, in.VENID)
 		switch {
 		case err != nil:
@@ -245,14 +247,17 @@ func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject,
 			o.Targets = in.Targets
 		}
 		in.ObjectType, in.ClientID, in.Targets = "", "", nil
-		return unique(v, o, "resourceName")
+		return unique(r, v, o, "resourceName")
 	})
 }
 
 // unique returns an error if another object of the type has the same name. The name of a
 // resource must be unique within its VEN only. The check does not detect two objects that
 // are created concurrently.
-func unique(v storage.View, o *storage.OpenADRObject, field string) error {
+func unique(r *request, v storage.View, o *storage.OpenADRObject, field string) error {
+	if r.importer != nil {
+		return r.importer.unique(v, o, field)
+	}
 	name, err := json.Marshal(o.Name)
 	if err != nil {
 		return err
@@ -266,8 +271,12 @@ func unique(v storage.View, o *storage.OpenADRObject, field string) error {
 		}
 		other, err := storage.Decode[storage.OpenADRObject](record)
 		if err == nil && !other.Removed && other.Name == o.Name && (o.Type != storage.OpenADRResource || other.Parent == o.Parent) {
-			return conflict(fmt.Sprintf("The %s %q is taken.", field, o.Name))
+			return taken(field, o.Name)
 		}
 	}
 	return nil
+}
+
+func taken(field, name string) error {
+	return conflict(fmt.Sprintf("The %s %q is taken.", field, name))
 }

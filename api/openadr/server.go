@@ -57,6 +57,17 @@ type request struct {
 	caller caller
 	id     string
 	data   []byte // the body, once it is read
+	// importer is set for an object of an import.
+	importer *Importer
+}
+
+// view runs fn in a view: in the view of an import, if the request is part of one. A view
+// within a view could wait for itself.
+func (s *server) view(r *request, fn func(storage.View) error) error {
+	if r.importer != nil {
+		return fn(r.importer.view)
+	}
+	return s.Store.View(fn)
 }
 
 // created is a value for a response with status 201.

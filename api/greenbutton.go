@@ -39,7 +39,7 @@ func (s *server) importGreenButton(ctx context.Context, c *rest.Call, _ *struct{
 	if err != nil {
 		return out, err
 	}
-	imported, err := s.importBody(ctx, line, c.Now)
+	imported, err := s.importBody(ctx, c, line)
 	switch {
 	case err != nil:
 		return out, err

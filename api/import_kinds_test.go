@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,51 @@ func (e *env) failures(line string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// An import creates a key with a new secret for an operator with the role admin. It never
+// changes a stored key, so that an old file does not restore permissions.
+func TestImport_Keys(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.load(`{"resource":"organization","id":"acme","name":"A"}`, `{"resource":"organization","id":"bolt","name":"B"}`)
+	line := `{"resource":"key","organizationId":"acme","keyId":"key_1","scopes":["write","read","read"]}`
+	_, operate := e.operatorKey(storage.RoleOperate)
+	refused := e.send(request{url: e.admin.URL + "/v1/admin/import", body: line, header: http.Header{rest.KeyHeader: {operate}, "Content-Type": {"application/x-ndjson"}}})
+	if got := refused.ok(t); got["failed"] != 1.0 || len(got["secrets"].([]any)) != 0 || !strings.Contains(string(refused.body), `"resource","message":"requires`) {
+		t.Errorf("an operator without the role admin imports %s", refused.body)
+	}
+	got := e.imported(line + "\n" + line)
+	if got.Created != 1 || got.Unchanged != 1 || len(got.Secrets) != 1 || got.Secrets[0].ID != "key_1" {
+		t.Fatalf("imported %+v", got)
+	}
+	e.ask(got.Secrets[0].Secret, endpointsPath+"list", "").ok(t)
+	for _, c := range []struct {
+		line  string
+		wrong []string
+	}{
+		{line, nil},
+		{`{"resource":"key","organizationId":"acme","keyId":"key_1","scopes":["read","write","trigger"]}`, []string{"keyId"}},
+		{`{"resource":"key","organizationId":"acme","keyId":"key_1","scopes":["read","write"],"expiresAt":"2027-01-01T00:00:00Z"}`, []string{"keyId"}},
+		{`{"resource":"key","organizationId":"bolt","keyId":"key_1","scopes":["read"]}`, []string{"keyId"}},
+		{`{"resource":"key","organizationId":"bolt","keyId":"key_2","scopes":["read"],"expiresAt":"2026-01-01T00:00:00Z"}`, []string{"expiresAt"}},
+		{`{"resource":"key","organizationId":"none","keyId":"key_2","scopes":[]}`, []string{"organizationId", "scopes"}},
+		{`{"resource":"key","organizationId":"acme","keyId":"key_2","scopes":["read"],"secretHash":"00"}`, []string{"secretHash"}},
+	} {
+		if wrong := e.failures(c.line); !slices.Equal(wrong, c.wrong) {
+			t.Errorf("%s: wrong fields %v, want %v", c.line, wrong, c.wrong)
+		}
+	}
+	both := e.imported(strings.ReplaceAll(line, "key_1", "key_3") + "\n" + strings.ReplaceAll(strings.ReplaceAll(line, "key_1", "key_3"), "acme", "bolt"))
+	if both.Created != 1 || both.Failed != 1 {
+		t.Errorf("a key of two organizations: %+v", both)
+	}
+	e.operate("/v1/admin/keys/key_1/revoke", "").ok(t)
+	if wrong := e.failures(line); !slices.Equal(wrong, []string{"keyId"}) {
+		t.Errorf("a revoked key: wrong fields %v", wrong)
+	}
+	if text := strings.Join(e.exported("acme", "100"), "\n"); strings.Contains(text, "key_1") || !strings.Contains(text, "key_3") {
+		t.Errorf("the export has the keys\n%s", text)
+	}
 }
 
 // An import of OpenADR objects makes the checks of the OpenADR interface.

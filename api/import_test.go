@@ -110,7 +110,7 @@ func TestImport_Errors(t *testing.T) {
 		{`{}`, "", []string{"resource"}},
 		{`{"resource":7}`, "", []string{"resource"}},
 		{`{"resource":"toaster"}`, "toaster", []string{"resource"}},
-		{`{"resource":"key","organizationId":"acme"}`, "key", []string{"resource"}},
+		{`{"resource":"replay","organizationId":"acme"}`, "replay", []string{"resource"}},
 		{`{"resource":"vault","organizationId":"acme"}`, "vault", []string{"resource"}},
 		{`{"RESOURCE":"home","organizationId":"acme","id":"h"}`, "", []string{"resource"}},
 		{`{"resource":"home","resource":"home","organizationId":"acme","id":"h"}`, "home", []string{"resource"}},

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	"time"
 
 	"github.com/gridhook/gridhook/api/importer"
 	"github.com/gridhook/gridhook/api/openadr"
@@ -21,13 +20,13 @@ func (importInput) check(c *rest.Call) {
 }
 
 func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) (wire.Imported, error) {
-	return s.importBody(ctx, c.Body, c.Now)
+	return s.importBody(ctx, c, c.Body)
 }
 
-func (s *server) importBody(ctx context.Context, body []byte, now time.Time) (wire.Imported, error) {
+func (s *server) importBody(ctx context.Context, c *rest.Call, body []byte) (wire.Imported, error) {
 	return importer.Import(ctx, importer.Deps{
-		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
+		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth, Admin: c.Role.Includes(storage.RoleAdmin),
 		Place: func(v storage.View, h *storage.Home) { place(v, h, "") }, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
 		ConfigureChannel: s.setChannel, ConfigureSchedule: applySchedule, SetOpenADR: openadr.NewImporter(s.openADR()).Set,
-	}, body, now)
+	}, body, c.Now)
 }

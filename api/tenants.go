@@ -15,8 +15,8 @@ var tenantRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/organizations/{id}/export", Name: "exportOrganization", Role: storage.RoleAdmin, Errors: []string{},
 		Summary: "Export an organization as lines of an import",
-		Description: "Secrets are masked, as in every response. Keys, schedules, notification channels, OpenADR objects and deliveries are not lines of an import " +
-			"and are left out. Ask for the next page until next is null.",
+		Description: "Secrets are masked, as in every response. Keys have no secrets: an import of a key that is not stored gives it a new secret, and needs the role admin. " +
+			"Revoked and expired keys, replays and deliveries are left out. Ask for the next page until next is null.",
 	}, (*server).exportOrganization),
 	do(rest.Route{
 		Path: "/v1/admin/organizations/{id}/usage", Name: "getOrganizationUsage", Role: storage.RoleRead,
@@ -47,7 +47,7 @@ func (s *server) deleteOrganization(ctx context.Context, c *rest.Call, in *wire.
 
 func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.ExportInput) (page wire.Page[json.RawMessage], err error) {
 	err = s.Store.View(func(v storage.View) error {
-		lines, next, err := importer.Export(v, c.ID, in.After, in.Limit)
+		lines, next, err := importer.Export(v, c.ID, in.After, in.Limit, c.Now)
 		if page.Data = lines; next != "" {
 			page.Next = &next
 		}

@@ -76,8 +76,13 @@ func IsAPIKey(id string) bool { return strings.HasPrefix(id, keyIDPrefix) }
 // NewKey returns a key with a new 256-bit secret. text is the form for the partner:
 // ghk_<key id>_<secret>. It is never stored.
 func NewKey(org string, now time.Time) (key Key, text string) {
+	return NewKeyWithID(org, NewID(keyIDPrefix, now))
+}
+
+// NewKeyWithID is NewKey for a key with a known identifier.
+func NewKeyWithID(org, id string) (key Key, text string) {
 	secret, credential := newSecret()
-	key = Key{ID: NewID(keyIDPrefix, now), Credential: credential, Scopes: DefaultScopes(), Base: Base{OrganizationID: org}}
+	key = Key{ID: id, Credential: credential, Scopes: DefaultScopes(), Base: Base{OrganizationID: org}}
 	return key, KeyPrefix + key.ID + "_" + secret
 }
 

@@ -22,6 +22,7 @@ const maxExport = 4 << 20
 type exporter struct {
 	view  storage.View
 	org   string
+	now   time.Time
 	lines []json.RawMessage
 	size  int
 }
@@ -29,11 +30,11 @@ type exporter struct {
 // Export returns an organization's resources as lines of an import. A page has the lines
 // of at most limit records. after is the cursor of the previous page, and next is empty at
 // the end. Errors: storage.ErrNotFound for an unknown organization.
-func Export(v storage.View, org, after string, limit int) (lines []json.RawMessage, next string, err error) {
+func Export(v storage.View, org, after string, limit int, now time.Time) (lines []json.RawMessage, next string, err error) {
 	if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org)); err != nil {
 		return nil, "", err
 	}
-	x := &exporter{view: v, org: org, lines: []json.RawMessage{}}
+	x := &exporter{view: v, org: org, now: now, lines: []json.RawMessage{}}
 	number, id, _ := strings.Cut(after, "-")
 	first, _ := strconv.Atoi(number) // the schema has checked the cursor; an empty one starts at 0
 	for i := first; i < len(resources); i++ {
@@ -76,6 +77,12 @@ func (x *exporter) kind(kind storage.Kind, after string, limit *int) (last strin
 // record adds the lines of a record.
 func (x *exporter) record(r storage.Record) error {
 	switch r.Kind {
+	case storage.KindKey:
+		k, err := storage.Decode[storage.Key](r)
+		if err != nil || k.Link || !k.Live(x.now) {
+			return err
+		}
+		return x.add(r.Kind, struct{}{}, map[string]any{"keyId": k.ID, "description": k.Description, "scopes": k.Scopes, "expiresAt": k.ExpiresAt})
 	case storage.KindPlanEvent:
 		of, err := storage.Decode[storage.PlanEvents](r)
 		for i := range of.Events {

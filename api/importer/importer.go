@@ -45,6 +45,8 @@ type Deps struct {
 	// depth of a line.
 	MaxLine  int64
 	MaxDepth int
+	// Admin reports whether the caller has the role admin.
+	Admin bool
 
 	// The remaining fields are functions that lines share with the API's operations.
 
@@ -77,6 +79,8 @@ type importer struct {
 	// endpoints has the endpoints of this import. A repeated line finds the secret of the
 	// previous line.
 	endpoints map[storage.Ref]*storage.WebhookEndpoint
+	// keys has the new keys of this import by identifier.
+	keys map[string]*storage.Key
 	// measured has the measured loads of this import. Lines of one home add up.
 	measured map[storage.Ref]*storage.MeasuredLoad
 	// cut is set if the log became unavailable.
@@ -90,8 +94,8 @@ type importer struct {
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
 		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
-		measured: map[storage.Ref]*storage.MeasuredLoad{},
-		report:   wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
+		measured: map[storage.Ref]*storage.MeasuredLoad{}, keys: map[string]*storage.Key{},
+		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
 	for text := range bytes.Lines(body) {
@@ -183,6 +187,7 @@ func (im *importer) store(ctx context.Context, lines []*pending) error {
 		for _, l := range changed {
 			im.decode(l)
 			delete(im.endpoints, l.entity.Ref())
+			delete(im.keys, l.entity.Ref().ID)
 			delete(im.measured, l.entity.Ref())
 		}
 		lines = changed

@@ -29,6 +29,7 @@ type resourceLine struct {
 // order. The documentation and an export have the same order.
 var resources = []resourceLine{
 	{storage.KindOrganization, func() importLine { return &organizationLine{} }},
+	{storage.KindKey, func() importLine { return &keyLine{} }},
 	{storage.KindUtility, func() importLine { return &utilityLine{Utility: storage.NewUtility()} }},
 	{storage.KindDemandResponse, func() importLine { return &demandResponseLine{DemandResponse: storage.NewDemandResponse()} }},
 	{storage.KindArea, func() importLine { return &areaLine{Area: storage.NewArea()} }},

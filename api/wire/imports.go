@@ -12,7 +12,7 @@ type Imported struct {
 	Unchanged int              `json:"unchanged" example:"0"`
 	Failed    int              `json:"failed" example:"1"`
 	Errors    []ImportError    `json:"errors"`
-	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets that the service generated for new endpoints. Only this response contains them."`
+	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets of new endpoints and the texts of new keys. Only this response contains them."`
 }
 
 // GreenButtonImport is the outcome of a home's Green Button file.
@@ -30,7 +30,7 @@ type ImportError struct {
 	Fields   []storage.FieldError `json:"fields" example:"[{\"field\":\"solarSystemSizeKw\",\"message\":\"must be above 0 and at most 1000 kW\"}]"`
 }
 
-// ImportedSecret is a secret that the server generated for an endpoint.
+// ImportedSecret is a secret that the server generated for an endpoint, or the text of a key.
 type ImportedSecret struct {
 	Line   int    `json:"line" example:"4"`
 	ID     string `json:"id" example:"ep_9"`

@@ -210,7 +210,7 @@ func TestHelp_ExitCodes(t *testing.T) {
 // The help of an export lists what is not in the file.
 func TestOrgExport_LeftOut(t *testing.T) {
 	got := strings.Join(strings.Fields(run(t, nil, "", []string{"org", "export", "--help"}).out), " ")
-	if want := "Keys, schedules, replays, notification channels, OpenADR objects and deliveries are not in the file."; !strings.Contains(got, want) {
+	if want := "Revoked and expired keys, replays and deliveries are not in the file."; !strings.Contains(got, want) {
 		t.Errorf("the help does not say %q:\n%s", want, got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/storage"
 )
 
 func newImportCommand(g *globals) *cobra.Command {
@@ -21,8 +22,8 @@ func newImportCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Create or replace many resources from files",
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
-solar, usage, measured loads, devices, preferences, onboarding flows and webhook
-endpoints from files. The file "-" is standard input.
+solar, usage, measured loads, devices, preferences, onboarding flows, keys, webhook
+endpoints, channels, schedules, sources and OpenADR objects from files. The file "-" is standard input.
 
 A file is NDJSON with one resource per line, or a CSV of homes with a header row. The
 columns of the CSV are the JSON fields of a home. A line may refer only to resources of
@@ -132,7 +133,11 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	refer.warn(g.err)
 	if err := g.show(report, func(w io.Writer) {
 		for _, s := range report.Secrets {
-			row(w, fmt.Sprintf("endpoint %s: secret %s; store it now", s.ID, s.Secret))
+			of := "endpoint"
+			if strings.HasPrefix(s.Secret, storage.KeyPrefix) {
+				of = "key"
+			}
+			row(w, fmt.Sprintf("%s %s: secret %s; store it now", of, s.ID, s.Secret))
 		}
 		row(w, report.summary())
 	}); err != nil {

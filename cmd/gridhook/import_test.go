@@ -150,16 +150,16 @@ func TestImport_CSVHeader(t *testing.T) {
 func TestImport_JSON(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", ok(`{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,"errors":[{"line":1,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
-		"secrets":[{"line":2,"id":"ep_1","secret":"whsec_1"}]}`))
+		"secrets":[{"line":2,"id":"ep_1","secret":"whsec_1"},{"line":2,"id":"key_1","secret":"ghk_key_1_ab"}]}`))
 	got := run(t, f, "\n{}\n{}\n", []string{"import", "--json", "-"})
 	want := `{"lines":2,"created":1,"updated":0,"unchanged":0,"failed":1,
 		"errors":[{"file":"-","line":2,"resource":"home","id":"h","fields":[{"field":"id","message":"is bad"}]}],
-		"secrets":[{"line":3,"id":"ep_1","secret":"whsec_1"}]}`
+		"secrets":[{"line":3,"id":"ep_1","secret":"whsec_1"},{"line":3,"id":"key_1","secret":"ghk_key_1_ab"}]}`
 	if got.code != exitFailure || !sameJSON(t, got.out, want) {
 		t.Errorf("exit %d\n%s", got.code, got.out)
 	}
 	got = run(t, f, "{}\n{}\n", []string{"import", "-"})
-	if !strings.HasPrefix(got.out, "endpoint ep_1: secret whsec_1; store it now\n") {
+	if !strings.HasPrefix(got.out, "endpoint ep_1: secret whsec_1; store it now\nkey key_1: secret ghk_key_1_ab; store it now\n") {
 		t.Errorf("it shows %s", got.out)
 	}
 }

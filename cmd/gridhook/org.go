@@ -56,9 +56,8 @@ func newOrgExport(g *globals, orgs resource) *cobra.Command {
 		long: `Print everything of an organization that "gridhook import" takes, one resource a line.
 
 Secrets are masked. An import into the same server keeps them. On another server,
-replace the masks first; endpoints without secrets get new signing secrets. Keys,
-schedules, replays, notification channels, OpenADR objects and deliveries are not in the
-file.`,
+replace the masks first; keys and endpoints get new secrets. Revoked and expired keys,
+replays and deliveries are not in the file.`,
 		example: "  gridhook org export acme > acme.ndjson",
 	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		_, err := client.All(cmd.Context(), func(ctx context.Context, p client.Page) ([]struct{}, string, error) {

@@ -49,6 +49,7 @@ func TestImport_Keys(t *testing.T) {
 		{`{"resource":"key","organizationId":"acme","keyId":"key_1","scopes":["read","write"],"expiresAt":"2027-01-01T00:00:00Z"}`, []string{"keyId"}},
 		{`{"resource":"key","organizationId":"bolt","keyId":"key_1","scopes":["read"]}`, []string{"keyId"}},
 		{`{"resource":"key","organizationId":"bolt","keyId":"key_2","scopes":["read"],"expiresAt":"2026-01-01T00:00:00Z"}`, []string{"expiresAt"}},
+		{`{"resource":"key","organizationId":"acme","keyId":"operator","scopes":["read"]}`, []string{"keyId"}},
 		{`{"resource":"key","organizationId":"none","keyId":"key_2","scopes":[]}`, []string{"organizationId", "scopes"}},
 		{`{"resource":"key","organizationId":"acme","keyId":"key_2","scopes":["read"],"secretHash":"00"}`, []string{"secretHash"}},
 	} {

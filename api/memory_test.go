@@ -101,3 +101,29 @@ func TestMemory_SlowReaders(t *testing.T) {
 	}
 	grown(t, before, 40)
 }
+
+// TestMemory_SlowSenders checks that bodies of one MiB that one organization's clients send
+// slowly take its share of max-unread, whatever their number.
+func TestMemory_SlowSenders(t *testing.T) {
+	const clients, size, accepted = 200, 1 << 20, 16
+	_, address, key := memoryServer(t, func(l net.Listener) net.Listener { return l })
+	before := liveHeap()
+	ended := make(chan struct{}, clients)
+	for range clients {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+		must(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		must(t, conn.SetDeadline(time.Now().Add(10*time.Second))) // before read-timeout
+		_, err = fmt.Fprintf(conn, "POST /v1/homes/home1/price_signal HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", rest.KeyHeader, key, size)
+		must(t, err)
+		_, _ = io.WriteString(conn, "{}"+strings.Repeat(" ", size-3)) // without the last byte; a refused one ends earlier
+		go func() {
+			_, _ = conn.Read(make([]byte, 1)) // the response of a refused one, or a reset while it sends
+			ended <- struct{}{}
+		}()
+	}
+	for range clients - accepted {
+		<-ended
+	}
+	grown(t, before, 40)
+}

@@ -153,7 +153,7 @@ type Limits struct {
 	FeedbackBurst int     `setting:"feedback-burst" default:"10" min:"1" max:"1000000" help:"maximum burst of feedback submissions per client address"`
 	MaxBody       Size    `setting:"max-body" default:"1MiB" min:"1KiB" max:"16MiB" help:"maximum size of a JSON request body and of a line of an import"`
 	MaxImport     Size    `setting:"max-import" default:"16MiB" min:"4MiB" max:"256MiB" help:"maximum size of an import request; gridhook import sends at most 16MiB"`
-	MaxUnread     Size    `setting:"max-unread" default:"64MiB" min:"1MiB" max:"1TiB" help:"memory limit of responses that clients have not read yet; a quarter of it per organization, beyond which requests get response 429"`
+	MaxUnread     Size    `setting:"max-unread" default:"64MiB" min:"1MiB" max:"1TiB" help:"memory limit of request bodies, and of responses that clients have not read yet, over 32 KiB each; a quarter of it per organization, beyond which requests get response 429"`
 	MaxDepth      int     `setting:"max-depth" default:"32" min:"1" max:"1000" help:"maximum nesting depth of JSON in requests"`
 	MaxHomes      int     `setting:"max-homes" default:"1000000" min:"1" max:"100000000" help:"maximum number of homes per organization; another one gets response 409"`
 	MaxEndpoints  int     `setting:"max-endpoints" default:"50" min:"1" max:"10000" help:"maximum number of webhook endpoints per organization, including disabled endpoints; another one gets response 409"`

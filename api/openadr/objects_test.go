@@ -152,7 +152,7 @@ func TestUpdate_ChangeDuringBody(t *testing.T) {
 				o.ClientID, o.Targets = "key_1", []string{"group", "secret"}
 				storagetest.Put(t, store, o)
 			}
-			s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+			s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{}, rest.Options{})}}
 			k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.of == tt.object.Type })]
 			r := business(t.Context(), http.MethodPut, tt.object.ID)
 			r.caller.business = false
@@ -180,7 +180,7 @@ func TestUpdate_ChangeDuringBody(t *testing.T) {
 // TestCreate_UnreadableBody checks that a body that cannot be read is the client's error. The
 // audit log records a status of 500 and above as a possible change.
 func TestCreate_UnreadableBody(t *testing.T) {
-	s := &server{}
+	s := &server{Deps: Deps{REST: rest.New(rest.Deps{}, rest.Options{})}}
 	for want, body := range map[int]io.Reader{
 		http.StatusBadRequest:            iotest.ErrReader(io.ErrUnexpectedEOF),
 		http.StatusRequestTimeout:        iotest.ErrReader(os.ErrDeadlineExceeded),

@@ -58,7 +58,7 @@ func shaped[T any](set func(s *server, r *request, in *T, o *storage.OpenADRObje
 	described := types.Of(reflect.TypeFor[T](), schema.Request)
 	return func(s *server, r *request, o *storage.OpenADRObject) error {
 		var in T
-		if err := r.body(&in, described); err != nil {
+		if err := s.body(r, &in, described); err != nil {
 			return err
 		}
 		var p rest.FieldErrors

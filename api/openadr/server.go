@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -200,15 +199,16 @@ func (s *server) checkRoom(rt *route, org string) error {
 }
 
 // body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,
-// *storage.InvalidError, and those of rest.ReadError.
-func (r *request) body(into any, sch *schema.Schema) error {
+// *storage.InvalidError, and those of rest.Server.ReadBody.
+func (s *server) body(r *request, into any, sch *schema.Schema) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {
 		return &rest.Problem{Status: http.StatusUnsupportedMediaType, Message: "The body must be application/json."}
 	}
 	if r.data == nil {
-		if r.data, err = io.ReadAll(http.MaxBytesReader(nil, r.Request.Body, MaxBody)); err != nil {
-			return rest.ReadError(err)
+		r.Request.Body = http.MaxBytesReader(nil, r.Request.Body, MaxBody)
+		if r.data, err = s.REST.ReadBody(r.Request, r.Call, MaxBody); err != nil {
+			return err
 		}
 	}
 	const maxDepth = 32

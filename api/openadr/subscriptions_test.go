@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -31,7 +32,7 @@ func newSubscriber(t *testing.T) *subscriber {
 		t.Fatal(err)
 	}
 	s := &subscriber{t: t}
-	s.server = &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), Vault: sealing, Destinations: func(string) error { return nil }}}
+	s.server = &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), Vault: sealing, REST: rest.New(rest.Deps{}, rest.Options{}), Destinations: func(string) error { return nil }}}
 	s.Verify = func(_ context.Context, url string) error {
 		s.verified = append(s.verified, url)
 		return nil

@@ -76,11 +76,15 @@ func requestID(r *http.Request, now time.Time) string {
 	return storage.NewID("req_", now)
 }
 
-// guarded runs respond. A panic is an error with its stack, which only the log has.
+// guarded runs respond and frees the body. The response is counted without the body, so that
+// a request alone always gets it. A panic is an error with its stack, which only the log has.
 func (s *Server) guarded(w http.ResponseWriter, r *http.Request, c *Call, respond Responder) (value any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			value, err = nil, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+		if c.Body = nil; c.release != nil {
+			c.release()
 		}
 	}()
 	return respond(w, r, c)
@@ -98,8 +102,8 @@ type Encoder interface{ AppendTo(b []byte) []byte }
 // responseHeader has the headers of every response.
 var responseHeader = http.Header{"X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}}
 
-// write writes the response. If the value fails to encode or exceeds the limit on unread
-// responses, write sets *err and writes that error instead.
+// write writes the response. If the value fails to encode or exceeds the limit on the
+// memory of bodies, write sets *err and writes that error instead.
 func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err *error) (status int, code string) {
 	if _, ok := value.(Stream); ok && *err == nil {
 		writeStreamHead(w, c.RequestID)
@@ -113,7 +117,7 @@ func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err 
 	}
 	if *err == nil {
 		var release func()
-		if release, *err = s.unread.hold(c.Payer(), int64(body.Len()), c.Change.Operation != ""); *err == nil {
+		if release, *err = s.bodies.hold(&c.Caller, int64(body.Len()), c.Change.Operation != ""); *err == nil {
 			defer release()
 		}
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// Timeout is the timeout of an operation. It must be shorter than the server's write
 	// timeout, so that every request gets a response.
 	Timeout time.Duration
-	// MaxUnread is the maximum size of all responses that clients have not read yet, in
-	// bytes. An organization may use a quarter.
+	// MaxUnread is the maximum size of all request bodies of a listener and of the responses
+	// that clients have not read yet, in bytes. An organization may use a quarter.
 	MaxUnread int64
 	// Origins has the web origins whose pages may call the partners' operations from
 	// browsers.

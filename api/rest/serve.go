@@ -2,10 +2,7 @@ package rest
 
 import (
 	"context"
-	"errors"
-	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,10 +46,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, errMethod
 	}
-	err := s.limitBody(w, r, route)
-	if err != nil {
-		return nil, err
+	limit := s.maxBody(route)
+	if r.ContentLength > limit { // before its key is checked
+		return nil, errTooLarge(limit)
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	var err error
 	if c.Caller, err = authenticate(r, route, c.Now); err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	if route.Body == BodyXML {
 		c.Text, err = s.textBody(w, r)
 	} else {
-		c.Body, err = readBody(r, route)
+		c.Body, err = s.readBody(r, c, route, limit)
 	}
 	if err != nil {
 		return nil, err
@@ -145,36 +144,30 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 	return route.Run(ctx, c)
 }
 
-// limitBody limits the size of the body. A request with a larger Content-Length is
-// refused immediately.
-func (s *Server) limitBody(w http.ResponseWriter, r *http.Request, route *Route) error {
-	limit := s.Options.MaxBody
+// maxBody returns the maximum size of a route's body in bytes.
+func (s *Server) maxBody(route *Route) int64 {
 	switch route.Body {
 	case BodyLines:
-		limit = s.Options.MaxImportBody
+		return s.Options.MaxImportBody
 	case BodyXML:
-		limit = s.Options.MaxXMLBody
+		return s.Options.MaxXMLBody
 	default:
+		return s.Options.MaxBody
 	}
-	if r.ContentLength > limit {
-		return errTooLarge(limit)
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
-	return nil
 }
 
 // readBody returns the body, or nil if there is none. It checks the media type. An absent
 // body may have any media type.
-func readBody(r *http.Request, route *Route) ([]byte, error) {
+func (s *Server) readBody(r *http.Request, c *Call, route *Route, limit int64) ([]byte, error) {
 	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, errContentEncoding
 	}
 	if r.ContentLength > 0 && !hasMediaType(r, route.Body.MediaType()) {
 		return nil, errMediaType(route.Body.MediaType())
 	}
-	data, err := io.ReadAll(r.Body)
+	data, err := s.ReadBody(r, c, limit)
 	if err != nil {
-		return nil, ReadError(err)
+		return nil, err
 	}
 	if len(data) == 0 {
 		return nil, nil
@@ -183,16 +176,6 @@ func readBody(r *http.Request, route *Route) ([]byte, error) {
 		return nil, errMediaType(route.Body.MediaType())
 	}
 	return data, nil
-}
-
-// ReadError converts an error of reading the body: too large, too slow, or shorter than
-// announced.
-func ReadError(err error) error {
-	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
-	if network, ok := errors.AsType[net.Error](err); tooLarge || ok && network.Timeout() {
-		return err
-	}
-	return Invalid("body", "ended before it was complete")
 }
 
 // hasMediaType reports whether the request has exactly one Content-Type, the required

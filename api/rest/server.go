@@ -42,7 +42,7 @@ type Server struct {
 	newKeys, anonymousKeys *limiter
 
 	known  keyCache
-	unread unread
+	bodies bodyMemory
 }
 
 // New returns a server with the given options.
@@ -51,7 +51,7 @@ func New(d Deps, o Options) *Server {
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		newKeys: newDailyLimiter(o.MaxIdempotencyKeys), anonymousKeys: newDailyLimiter(max(1, o.MaxIdempotencyKeys/anonymousShare)),
-		unread: unread{max: o.MaxUnread, byOrg: map[string]int64{}},
+		bodies: bodyMemory{max: o.MaxUnread, byPayer: map[string]int64{}},
 	}
 }
 
@@ -67,7 +67,8 @@ type Call struct {
 	Caller
 	// ID is the identifier in the path. It is empty if the path has no identifier.
 	ID string
-	// Body is the request's JSON as sent. It is nil if there is no body.
+	// Body is the request's JSON as sent. It is nil if there is no body, and after the
+	// operation.
 	Body []byte
 	// Text is the body of an operation that takes XML, nil for every other operation.
 	Text *Text
@@ -75,6 +76,8 @@ type Call struct {
 	Wrong FieldErrors
 	// IdempotencyKey is empty if the request has no key or the operation ignores the key.
 	IdempotencyKey string
+	// release ends the count of the body. It is nil if the body is not counted.
+	release func()
 	// Change is what the call changes, for the audit log. It is zero for a call that only
 	// reads.
 	Change Change

@@ -21,7 +21,7 @@ type Text struct {
 func (t *Text) Read(p []byte) (int, error) {
 	n, err := t.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		t.Err = ReadError(err)
+		t.Err = readError(err)
 	}
 	return n, err
 }
@@ -40,7 +40,7 @@ func (s *Server) textBody(w http.ResponseWriter, r *http.Request) (*Text, error)
 			return nil, Invalid("body", "is not gzip, but the header Content-Encoding says so")
 		}
 		if err != nil {
-			return nil, ReadError(err)
+			return nil, readError(err)
 		}
 		t.from = http.MaxBytesReader(w, plain, s.Options.MaxXMLBody)
 	case len(encoding) > 0:

@@ -3,6 +3,7 @@ package openadr_test
 import (
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"testing"
@@ -101,4 +102,34 @@ func TestRules_MaxState(t *testing.T) {
 			t.Errorf("an update to %d bytes: %d %s, want %d", size, got.status, got.body, want)
 		}
 	}
+}
+
+// Bodies that arrive slowly take the organization's share of max-unread, as in the other
+// operations.
+func TestRules_MaxUnread(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *app.Options) { o.Limits.MaxUnread = 1 << 20 })
+	reads, ended := make(chan struct{}), make(chan struct{})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(reads) }})
+	body, to := io.Pipe()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.base+"programs", body)
+	must(t, err)
+	request.ContentLength = 200 << 10
+	request.Header = http.Header{"Authorization": {"Bearer " + w.tokens["bl"]}, "Content-Type": {"application/json"}, "Expect": {"100-continue"}}
+	go func() {
+		defer close(ended)
+		if response, err := w.client.Do(request); err == nil {
+			_ = response.Body.Close()
+		}
+	}()
+	<-reads
+	wrong := strings.Repeat(" ", 100<<10)
+	if a := w.ask("bl", http.MethodPost, "programs", wrong); a.status != http.StatusTooManyRequests || !strings.Contains(string(a.body), "max-unread") {
+		t.Errorf("a second body gets %d %.200s, want 429 with the limit's name", a.status, a.body)
+	}
+	if a := w.ask("foreign", http.MethodPost, "programs", wrong); a.status != http.StatusBadRequest {
+		t.Errorf("another organization gets %d %.200s, want 400", a.status, a.body)
+	}
+	must(t, to.CloseWithError(io.ErrUnexpectedEOF))
+	<-ended
 }

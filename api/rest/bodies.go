@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// bodyMemory limits the memory for request bodies and for responses that clients have not
+// read yet. An organization may use a quarter, so that it does not affect the others. All
+// callers without an API key share one quarter: addresses cost an attacker nothing.
+type bodyMemory struct {
+	max int64
+
+	mu      sync.Mutex
+	total   int64
+	byPayer map[string]int64
+}
+
+// share is the divisor of a limit for one organization, or for one client address.
+const share = 4
+
+// leastCounted is the maximum size of a body that is not counted, in bytes. Small requests
+// therefore succeed beside large ones. The limit on connections bounds the number of such
+// bodies.
+const leastCounted = 32 << 10
+
+// hold counts a body of n bytes until release is called. It never blocks. A body is always
+// accepted if it is the only one, or if it is the response of a stored change. An operator
+// has no share. Errors: errBodyMemory, ErrUnavailable.
+func (m *bodyMemory) hold(c *Caller, n int64, changed bool) (release func(), err error) {
+	if n <= leastCounted {
+		return func() {}, nil
+	}
+	payer := c.Payer()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch held := m.byPayer[payer]; {
+	case changed:
+	case !c.Operator && held > 0 && held+n > m.max/share:
+		return nil, errBodyMemory(c, m.max/share)
+	case m.total > 0 && m.total+n > m.max:
+		return nil, ErrUnavailable
+	}
+	m.add(payer, n)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.add(payer, -n)
+	}, nil
+}
+
+func (m *bodyMemory) add(payer string, n int64) {
+	m.total += n
+	if m.byPayer[payer] += n; m.byPayer[payer] == 0 {
+		delete(m.byPayer, payer)
+	}
+}
+
+func errBodyMemory(c *Caller, limit int64) *Problem {
+	whose := "organization"
+	if c.Key == nil {
+		whose = "group of clients without an API key"
+	}
+	return NewProblem(CodeRateLimited,
+		fmt.Sprintf("The %s has reached its share of the limit max-unread: %d bytes of request bodies and unread responses.", whose, limit),
+		"Send fewer requests at once, or less in one request, and read the responses as they arrive.").After(1)
+}
+
+// ReadBody reads a body of at most limit bytes, which the caller enforces. It counts the
+// body until the operation ends: by its Content-Length, otherwise by limit once the body has
+// more than leastCounted bytes. Errors: those of hold and of readError.
+func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
+	body, n := io.Reader(r.Body), min(r.ContentLength, limit)
+	if n < 0 {
+		start, err := readAll(io.LimitReader(body, leastCounted+1))
+		if err != nil || len(start) <= leastCounted {
+			return start, err
+		}
+		body, n = io.MultiReader(bytes.NewReader(start), body), limit
+	}
+	release, err := s.bodies.hold(&c.Caller, n, false)
+	if err != nil {
+		return nil, err
+	}
+	c.release = release
+	return readAll(body)
+}
+
+func readAll(body io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return nil, readError(err)
+	}
+	return data, nil
+}
+
+// readError converts an error of reading the body: too large, too slow, or shorter than
+// announced.
+func readError(err error) error {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	if network, ok := errors.AsType[net.Error](err); tooLarge || ok && network.Timeout() {
+		return err
+	}
+	return Invalid("body", "ended before it was complete")
+}

@@ -186,7 +186,7 @@ func listen(t *testing.T, s *http.Server) *listening {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(rest.Listen(l, nil, slog.New(slog.DiscardHandler))) }()
+	go func() { served <- s.Serve(rest.Listen(l, nil, nil, slog.New(slog.DiscardHandler))) }()
 	stop := sync.OnceFunc(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Errorf("stop: %v", err)

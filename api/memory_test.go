@@ -48,7 +48,7 @@ func memoryServer(t *testing.T, wrap func(net.Listener) net.Listener) (e *env, a
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	server := bare(publicAPI(deps, rest.Options{Rate: 1e6, Burst: 1e6}))
-	go func() { _ = server.Serve(rest.Listen(wrap(l), nil, deps.Log)) }()
+	go func() { _ = server.Serve(rest.Listen(wrap(l), nil, nil, deps.Log)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return e, l.Addr().String(), key
 }

@@ -42,7 +42,7 @@ func refusing(t *testing.T, secure bool) (dial func() net.Conn, address string) 
 		_, _ = io.WriteString(w, lookalike)
 	}), &http.Server{MaxHeaderBytes: 4 << 10})
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(rest.Listen(l, config, slog.New(slog.DiscardHandler))) }()
+	go func() { served <- s.Serve(rest.Listen(l, config, nil, slog.New(slog.DiscardHandler))) }()
 	t.Cleanup(func() {
 		if err := errors.Join(s.Shutdown(context.WithoutCancel(t.Context())), <-served); !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)

@@ -108,7 +108,7 @@ func TestLoad_EveryType(t *testing.T) {
 		Curves: 1024, ProxyHeader: "X-Forwarded-For",
 		OpenADR: config.OpenADR{VerifyCallbacks: true, ReportRetention: 720 * time.Hour, MaxObjects: 200000},
 		Limits: config.Limits{
-			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxUnread: 64 << 20, MaxHomes: 1_000_000, MaxEndpoints: 50, MaxSchedules: 20, MaxKeys: 100, MaxIdempotencyKeys: 10000, MaxChannels: 20, MaxSources: 200, MaxState: 1 << 30, FailureShare: 0.1, MaxWaiting: 100, MaxHistory: 16 << 30, MaxHeaders: 16 << 10,
+			MaxBody: 2 << 20, MaxImport: 16 << 20, MaxDepth: 32, RateLimit: 12.5, RateBurst: 200, FeedbackRate: 0.2, FeedbackBurst: 10, MaxUnread: 64 << 20, MaxConnections: 10000, MaxHomes: 1_000_000, MaxEndpoints: 50, MaxSchedules: 20, MaxKeys: 100, MaxIdempotencyKeys: 10000, MaxChannels: 20, MaxSources: 200, MaxState: 1 << 30, FailureShare: 0.1, MaxWaiting: 100, MaxHistory: 16 << 30, MaxHeaders: 16 << 10,
 			HeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, RequestTimeout: 25 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		},
 		ReceiptsAge: 48 * time.Hour, MaxStore: 20 << 30,

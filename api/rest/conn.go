@@ -34,37 +34,55 @@ func Prepare(s *http.Server, log *slog.Logger) *http.Server {
 
 // Listen wraps a listener for a server of Prepare. net/http refuses some requests
 // without calling the handler, as plain text. On the listener's connections such a
-// response is an error of the API. A config that is not nil adds TLS.
-func Listen(l net.Listener, config *tls.Config, log *slog.Logger) net.Listener {
+// response is an error of the API. A config that is not nil adds TLS. A limit that is not
+// nil limits the connections.
+func Listen(l net.Listener, config *tls.Config, limit *ConnectionLimit, log *slog.Logger) net.Listener {
 	if config != nil {
 		l = tls.NewListener(l, config)
 	}
-	return listener{l, log}
+	return listener{l, limit, log}
 }
 
 type listener struct {
 	net.Listener
-	log *slog.Logger
+	limit *ConnectionLimit
+	log   *slog.Logger
 }
 
-// Accept returns the next connection.
+// Accept returns the next connection within the limit.
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.limit == nil {
+			return &conn{Conn: c, log: l.log, release: func() {}}, nil
+		}
+		if release, ok := l.limit.take(c.RemoteAddr()); ok {
+			return &conn{Conn: c, log: l.log, release: release}, nil
+		}
+		_ = c.Close() // without a TLS handshake, if the connection has TLS
 	}
-	return &conn{Conn: c, log: l.log}, nil
 }
 
 // conn is a connection that replaces the responses of net/http itself.
 type conn struct {
 	net.Conn
 	log *slog.Logger
+	// release ends the count of the connection.
+	release func()
 	// handled is set from the call of the handler until the end of its response. Only
 	// net/http itself writes at other times.
 	handled atomic.Bool
 	// plain is the connection below TLS, nil unless the client does not use TLS.
 	plain net.Conn
+}
+
+// Close closes the connection. A client that sees its end may open another one.
+func (c *conn) Close() error {
+	c.release()
+	return c.Conn.Close()
 }
 
 // Read reads, after the TLS handshake if the connection has TLS.

@@ -33,7 +33,7 @@ func (p Proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	}
 	hops := strings.Split(strings.Join(h.Values(name), ","), ",")
 	for _, hop := range slices.Backward(hops) {
-		if !slices.ContainsFunc(p.Trusted, func(t netip.Prefix) bool { return t.Contains(peer) }) {
+		if !p.trust(peer) {
 			break
 		}
 		addr, ok := address(hop)
@@ -43,6 +43,11 @@ func (p Proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 		peer = addr
 	}
 	return peer
+}
+
+// trust reports whether an address is that of a trusted proxy.
+func (p Proxies) trust(ip netip.Addr) bool {
+	return slices.ContainsFunc(p.Trusted, func(t netip.Prefix) bool { return t.Contains(ip) })
 }
 
 // forwardedFor parses an address with or without a port.
@@ -67,15 +72,19 @@ func forwardedElement(hop string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// clientAddress returns the client's IPv4 address or IPv6 /64 prefix. A client usually
-// has a whole /64 to itself.
+// clientAddress returns the network of the client.
 func (s *Server) clientAddress(r *http.Request) string {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	ip := s.Options.Proxies.client(addr.Addr().Unmap(), r.Header).WithZone("")
-	if ip.Is4() {
+	return network(s.Options.Proxies.client(addr.Addr().Unmap(), r.Header))
+}
+
+// network returns a client's IPv4 address or IPv6 /64 prefix. A client usually has a whole
+// /64 to itself.
+func network(ip netip.Addr) string {
+	if ip = ip.WithZone(""); ip.Is4() {
 		return ip.String()
 	}
 	const own = 64

@@ -26,6 +26,9 @@ type Options struct {
 	// MaxUnread is the maximum size of all request bodies of a listener and of the responses
 	// that clients have not read yet, in bytes. An organization may use a quarter.
 	MaxUnread int64
+	// MaxConnections is the maximum number of connections of a ConnectionLimit. A client
+	// address may have a quarter, a trusted proxy all.
+	MaxConnections int
 	// Origins has the web origins whose pages may call the partners' operations from
 	// browsers.
 	Origins []string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -253,4 +254,26 @@ func (l *logged) Write(line []byte) (int, error) {
 		l.once.Do(func() { close(l.seen) })
 	}
 	return len(line), nil
+}
+
+// TestLimits_Connections checks that max-connections limits the connections to the API, and
+// none to the admin listener.
+func TestLimits_Connections(t *testing.T) {
+	a := startWith(t, func(o *app.Options) { o.Limits.MaxConnections = 4 }) // one of a client
+	dial := func(url string) net.Conn {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	dial(a.URL())
+	dial(a.AdminURL())
+	if n, err := dial(a.URL()).Read(make([]byte, 1)); err == nil {
+		t.Errorf("the second connection reads %d bytes, want its end", n)
+	}
+	if !shows(t, a, `gridhook_connections_refused_total{listener="public"} 1`) {
+		t.Error("the metrics lack the refused connection")
+	}
 }

@@ -93,7 +93,7 @@ func requestOptions(c *config.Config) rest.Options {
 	l := c.Limits
 	return rest.Options{
 		MaxBody: int64(l.MaxBody), MaxImportBody: int64(l.MaxImport), MaxXMLBody: MaxXML, MaxDepth: l.MaxDepth, Rate: l.RateLimit, Burst: l.RateBurst,
-		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread),
+		FeedbackRate: l.FeedbackRate, FeedbackBurst: l.FeedbackBurst, MaxIdempotencyKeys: l.MaxIdempotencyKeys, Timeout: l.RequestTimeout, MaxUnread: int64(l.MaxUnread), MaxConnections: l.MaxConnections,
 		Origins: config.List(l.CORSOrigins),
 		Proxies: rest.Proxies{Trusted: c.TrustedProxies, Forwarded: c.ProxyHeader == "Forwarded"},
 	}

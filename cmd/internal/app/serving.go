@@ -35,8 +35,8 @@ func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http
 // shutdownTimeout is the timeout of requests in flight when a listener stops.
 const shutdownTimeout = 10 * time.Second
 
-// serve serves a handler at an address until the caller calls end.
-func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, handler http.Handler) (bound string, end func() error, err error) {
+// serve serves a handler at an address until the caller calls end. limit may be nil.
+func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, limit *rest.ConnectionLimit, handler http.Handler) (bound string, end func() error, err error) {
 	s, err := a.newServer(handler, pair)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", name, err)
@@ -48,7 +48,7 @@ func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPa
 	stopping, stop := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context { return stopping }
 	s.RegisterOnShutdown(stop) // ends the streams, which Shutdown would wait for
-	l = rest.Listen(l, s.TLSConfig, a.Log)
+	l = rest.Listen(l, s.TLSConfig, limit, a.Log)
 	a.running.Go(func() error {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("%s: %w", name, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,3 +76,8 @@ func startProcess(ctx context.Context, command []string) (_ *child, err error) {
 
 // Close ends the process.
 func (c *child) Close() error { return errors.Join(c.stdin.Close(), c.command.Wait()) }
+
+// finish ends the process and decodes the rest of its output, which is JSON.
+func (c *child) finish(into any) error {
+	return errors.Join(c.stdin.Close(), json.NewDecoder(c.stdout).Decode(into), c.command.Wait())
+}

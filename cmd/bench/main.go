@@ -19,8 +19,6 @@ import (
 	_ "time/tzdata" // homes are in time zones that a machine may not have
 
 	"github.com/spf13/pflag"
-
-	"github.com/gridhook/gridhook/api/client"
 )
 
 func main() {
@@ -43,8 +41,8 @@ func run(ctx context.Context, args []string) error {
 			return ServeLoad(ctx, os.Stdin, os.Stdout)
 		}
 	}
-	if len(args) == 3 && args[0] == greedyCommand {
-		return serveGreedy(ctx, &client.Client{BaseURL: args[1], Key: args[2]}, os.Stdin, os.Stdout)
+	if len(args) > 1 && args[0] == greedyCommand {
+		return serveGreedy(ctx, args[1], args[2:], os.Stdin, os.Stdout)
 	}
 	if len(args) > 0 && args[0] == publishCommand {
 		return runPublishing(ctx, args[1:])

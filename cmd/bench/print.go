@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -88,7 +90,11 @@ func (t *Tenants) print(b *strings.Builder) {
 	}{{"price signal", t.Signal}, {"estimate", t.Estimate}, {"trigger", t.Trigger}, {"deliveries", t.Deliveries}} {
 		fmt.Fprintf(b, "  %-12s %8.1f ms alone %8.1f ms beside   ratio %.2f\n", w.name, w.AloneMs, w.BesideMs, w.Ratio)
 	}
-	fmt.Fprintf(b, "  the server used %.1f processors beside the greedy one\n", t.Processors)
+	fmt.Fprintf(b, "  the server used %.1f processors beside the greedy one\n  refusals     ", t.Processors)
+	for _, name := range slices.Sorted(maps.Keys(t.LimitsReached)) {
+		fmt.Fprintf(b, "%s %d  ", name, t.LimitsReached[name])
+	}
+	b.WriteString("\n")
 }
 
 func (d *One) print(b *strings.Builder, name string) {

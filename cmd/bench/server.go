@@ -23,12 +23,13 @@ import (
 type server struct {
 	dir      string
 	binary   string
+	args     []string
 	running  *blackbox.Gridhook
 	Operator *client.Client
 }
 
-// startServer starts a server with a new folder.
-func startServer(o Options) (*server, error) {
+// startServer starts a server with a new folder. args are additional flags.
+func startServer(o Options, args ...string) (*server, error) {
 	binaries, err := o.binaries()
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func startServer(o Options) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir, binary: binaries.Gridhook}
+	s := &server{dir: dir, binary: binaries.Gridhook, args: args}
 	if _, err := s.start(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -49,7 +50,7 @@ func (s *server) start() (took time.Duration, err error) {
 	began := time.Now()
 	s.running, err = blackbox.StartGridhook(blackbox.Run{
 		Binary: s.binary, Role: "serve", Data: s.dir, Patience: 5 * time.Minute,
-		Args: []string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0", "--log-level", "error", "--profiles"},
+		Args: append([]string{"--rate-limit", "1000000", "--rate-burst", "1000000", "--max-waiting", "0", "--log-level", "error", "--profiles"}, s.args...),
 	})
 	if err != nil {
 		return 0, err

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/api/client"
@@ -21,7 +17,12 @@ import (
 // waiting times alone. The server, the receivers and the clients are separate processes.
 // In production the greedy organization's clients and receiver run on its own machines. So
 // here they have the lowest priority, and compete with each other for what the server
-// leaves.
+// leaves. Alone means that the greedy organization is suspended.
+//
+// The greedy organization is at all its limits at once, with these exceptions:
+//   - max-history: beyond it no trigger is accepted, so none would wait or be delivered.
+//   - openadr-max-objects, MQTT and relays: the server does not serve OpenADR here, and
+//     nothing listens at a relay.
 type Tenants struct {
 	Signal   Wait `json:"signal"`
 	Estimate Wait `json:"estimate"`
@@ -30,6 +31,10 @@ type Tenants struct {
 	Trigger    Wait `json:"trigger"`
 	Deliveries Wait `json:"deliveries"`
 	Homes      int  `json:"homes"`
+	// LimitsReached is the number of refusals of the greedy organization by limit. The suite
+	// fails if one of greedyLimits refuses nothing in a round, or one of operatorLimits
+	// nothing at all.
+	LimitsReached map[string]int `json:"limitsReached"`
 	// Processors is the processor time of the server beside the greedy organization, in
 	// processors.
 	Processors float64 `json:"processors"`
@@ -42,41 +47,28 @@ type Wait struct {
 	Ratio    float64 `json:"ratio"`
 }
 
-// The greedy organization has as many endpoints as it may. It sends these requests at once
-// and repeats each after its response or refusal: more estimates than may wait, long price
-// signals at a key's default rate limit, feedback, and triggers. More clients do not read
-// the responses.
 const (
-	greedy          = "greedy"
-	greedyEstimates = 150
-	greedySignals   = 16
-	greedyFeedback  = 2
-	greedyTriggers  = 2
-	greedyReads     = 50
-	greedyEndpoints = 50
-	greedyHomes     = 500
-	// signalPause follows each response: 16 clients then request 100 signals a second.
-	signalPause = 160 * time.Millisecond
-	greedyPause = 100 * time.Millisecond
-	// greedyStart is the time until the greedy organization has reached its limits.
-	greedyStart = 2 * time.Second
+	greedy     = "greedy"
+	tenantHome = "home_0000000"
 )
-
-const tenantHome = "home_0000000"
 
 // tenantMeter measures an organization's waiting times.
 type tenantMeter struct {
 	*server
 	homes int
 	sink  *Sink
+	// devices are the devices that fill the greedy organization's state.
+	devices int
+	// refused counts the refusals to the greedy organization as refusals does.
+	refused map[string]int
 }
 
 func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
-	m, rounds := &tenantMeter{homes: 2000}, 5
+	m, rounds := &tenantMeter{homes: 2000, refused: map[string]int{}}, 5
 	if o.Quick {
 		m.homes, rounds = 500, 3
 	}
-	if m.server, err = startServer(o); err != nil {
+	if m.server, err = startServer(o, limitArgs(m.homes)...); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
@@ -88,11 +80,7 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		defer func() { err = errors.Join(err, sinks[i].Close()) }()
 	}
 	m.sink = sinks[0]
-	modest, err := m.tenant(ctx, organization, m.homes, 1, m.sink.URL)
-	if err != nil {
-		return nil, err
-	}
-	taker, err := m.tenant(ctx, greedy, greedyHomes, greedyEndpoints, sinks[1].URL)
+	modest, keys, err := m.tenants(ctx, sinks[1].URL)
 	if err != nil {
 		return nil, err
 	}
@@ -106,21 +94,13 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		if err != nil {
 			return nil, err
 		}
-		asking, err := startRemote(ctx, greedyCommand, taker.BaseURL, taker.Key)
+		b, used, err := m.beside(ctx, o, modest, keys)
 		if err != nil {
 			return nil, err
 		}
-		if err := pauseFor(ctx, greedyStart); err != nil {
-			return nil, errors.Join(err, asking.Close())
-		}
-		began, used := time.Now(), m.processorTime()
-		b, err := m.waits(ctx, modest)
-		processors = append(processors, (m.processorTime()-used).Seconds()/time.Since(began).Seconds())
-		if err = errors.Join(err, asking.Close(), m.idle(ctx)); err != nil {
-			return nil, err
-		}
 		o.say("tenants: alone and beside in ms: signal %.1f %.1f, estimate %.0f %.0f, trigger %.1f %.1f, deliveries %.0f %.0f; %.1f processors",
-			a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], processors[len(processors)-1])
+			a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], used)
+		processors = append(processors, used)
 		for i := range a {
 			alone[i], beside[i] = append(alone[i], a[i]), append(beside[i], b[i])
 		}
@@ -129,7 +109,49 @@ func measureTenants(ctx context.Context, o Options) (r *Tenants, err error) {
 		a, b := median(alone[i]), median(beside[i])
 		return Wait{AloneMs: a, BesideMs: b, Ratio: b / a}
 	}
-	return &Tenants{Signal: wait(0), Estimate: wait(1), Trigger: wait(2), Deliveries: wait(3), Homes: m.homes, Processors: median(processors)}, nil
+	r = &Tenants{Signal: wait(0), Estimate: wait(1), Trigger: wait(2), Deliveries: wait(3), Homes: m.homes, Processors: median(processors)}
+	r.LimitsReached, err = m.limitsReached()
+	return r, err
+}
+
+// tenants creates both organizations and suspends the greedy one. It returns a client of
+// the modest one and the greedy one's keys.
+func (m *tenantMeter) tenants(ctx context.Context, greedyURL string) (modest *client.Client, keys []string, err error) {
+	for _, org := range []string{organization, greedy} {
+		if err := m.tenant(ctx, org); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := register(ctx, m.Operator, organization, m.sink.URL); err != nil {
+		return nil, nil, err
+	}
+	key, err := m.Operator.CreateKey(ctx, client.NewKey{OrganizationID: organization})
+	if err != nil {
+		return nil, nil, err
+	}
+	if keys, err = m.fill(ctx, greedyURL); err != nil {
+		return nil, nil, err
+	}
+	return &client.Client{BaseURL: m.running.API, Key: key.Text}, keys, m.suspend(ctx, true)
+}
+
+// beside returns the waiting times while the greedy organization exceeds its limits, and
+// the processors that the server uses meanwhile.
+func (m *tenantMeter) beside(ctx context.Context, o Options, modest *client.Client, keys []string) (ms [4]float64, processors float64, err error) {
+	if err := m.suspend(ctx, false); err != nil {
+		return ms, 0, err
+	}
+	loads := len(greedyLoads(time.Now()))
+	asking, err := startRemote(ctx, append([]string{greedyCommand, m.running.API}, keys[:loads]...)...)
+	if err != nil {
+		return ms, 0, err
+	}
+	began, used := time.Now(), m.processorTime()
+	ms, err = m.waits(ctx, modest)
+	processors = (m.processorTime() - used).Seconds() / time.Since(began).Seconds()
+	refused, ended := m.collect(asking)
+	o.say("tenants: refusals %v", refused)
+	return ms, processors, errors.Join(err, ended, m.suspend(ctx, true), m.idle(ctx))
 }
 
 func (m *tenantMeter) processorTime() time.Duration { return processorTimeOf(m.running.PID()) }
@@ -142,28 +164,18 @@ func (m *tenantMeter) idle(ctx context.Context) error {
 	})
 }
 
-// tenant creates an organization with homes, one of them for estimates, and endpoints. It
-// returns a client with the organization's key.
-func (m *tenantMeter) tenant(ctx context.Context, org string, homes, endpoints int, url string) (*client.Client, error) {
-	if err := sandbox.Furnish(ctx, m.Operator, org, homes); err != nil {
-		return nil, err
-	}
-	for range endpoints {
-		if err := register(ctx, m.Operator, org, url); err != nil {
-			return nil, err
-		}
+// tenant creates an organization with homes, one of them for estimates.
+func (m *tenantMeter) tenant(ctx context.Context, org string) error {
+	if err := sandbox.Furnish(ctx, m.Operator, org, m.homes); err != nil {
+		return err
 	}
 	err := sandbox.Import(ctx, m.Operator, strings.NewReader(
 		`{"resource":"home","organizationId":"`+org+`","id":"`+tenantHome+`","zipcode":"94110","timezone":"America/Los_Angeles","ratePlanId":"pge-e-elec"}`+"\n"+
 			`{"resource":"hvacDevice","organizationId":"`+org+`","deviceId":"dev","homeId":"`+tenantHome+`","coolingRate":6,"heatingRate":6,"heatTransferCoefficient":0.05}`))
 	if err != nil {
-		return nil, fmt.Errorf("a home to estimate: %w", err)
+		return fmt.Errorf("a home to estimate: %w", err)
 	}
-	key, err := m.Operator.CreateKey(ctx, client.NewKey{OrganizationID: org})
-	if err != nil {
-		return nil, err
-	}
-	return &client.Client{BaseURL: m.running.API, Key: key.Text}, nil
+	return nil
 }
 
 // waits returns the median times of price signals, estimates, the response to a trigger
@@ -214,85 +226,4 @@ func askSignal(ctx context.Context, c *client.Client) error {
 func askEstimate(ctx context.Context, c *client.Client) error {
 	_, err := c.EstimateSavings(ctx, tenantHome, client.SavingsRequest{Request: savings.Request{Type: savings.Annual}})
 	return err
-}
-
-// greedyCommand is the argument that makes this program run serveGreedy. The address of
-// the API and a key follow.
-const greedyCommand = "bench-greedy"
-
-// serveGreedy exceeds an organization's limits until in ends. It does not decode the
-// responses: on a machine shared with the server, that would take more processor time
-// than the server itself.
-func serveGreedy(ctx context.Context, c *client.Client, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if _, err := fmt.Fprintln(out, "ready"); err != nil {
-		return err
-	}
-	start := time.Now().UTC().Truncate(15 * time.Minute)
-	month := fmt.Sprintf(`{"startTime":%q,"endTime":%q}`, start.Format(time.RFC3339), start.AddDate(0, 0, 28).Format(time.RFC3339))
-	signal := "/v1/homes/" + tenantHome + "/price_signal"
-	var asking sync.WaitGroup
-	for range greedyReads {
-		asking.Go(func() {
-			for ctx.Err() == nil {
-				_ = postAs(ctx, c, signal, month, func(io.Reader) error { return pauseFor(ctx, slowRead) }) // cut off by the server
-			}
-		})
-	}
-	for _, load := range []struct {
-		clients    int
-		pause      time.Duration
-		path, body string
-	}{
-		{greedyEstimates, greedyPause, "/v1/homes/" + tenantHome + "/hvac/estimate_savings", `{"type":"annual"}`},
-		{greedySignals, signalPause, signal, month},
-		{greedyFeedback, greedyPause, "/v1/feedback", `{"feedback_type":"bug","summary":"s","message":"m"}`},
-		{greedyTriggers, greedyPause, "/v1/webhook/price_signal/trigger", `{}`},
-	} {
-		for range load.clients {
-			asking.Go(func() {
-				for ctx.Err() == nil {
-					_ = postAs(ctx, c, load.path, load.body, discard) // refusals are expected
-					_ = pauseFor(ctx, load.pause)                     // it ends with ctx
-				}
-			})
-		}
-	}
-	_, err := io.Copy(io.Discard, in)
-	cancel()
-	asking.Wait()
-	return err
-}
-
-// slowRead is how long a client waits before it reads a response.
-const slowRead = 10 * time.Second
-
-// pauseFor returns after a time. Errors: the error of ctx.
-func pauseFor(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-func discard(body io.Reader) error {
-	_, err := io.Copy(io.Discard, body)
-	return err
-}
-
-func postAs(ctx context.Context, c *client.Client, path, body string, read func(io.Reader) error) (err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader([]byte(body)))
-	if err != nil {
-		return err
-	}
-	request.Header = http.Header{"Content-Type": {"application/json"}, "X-Ws-Api-Key": {c.Key}}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	return read(response.Body)
 }

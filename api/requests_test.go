@@ -154,6 +154,23 @@ func TestRequests_RateLimit(t *testing.T) {
 	e.ask(key, signalPath, "").expect(t, 429, rest.CodeRateLimited)
 }
 
+// All keys of an organization together have ten times the rate of a key.
+func TestRequests_RateLimitOfOrganization(t *testing.T) {
+	e := newEnv(t, rest.Options{Rate: 2, Burst: 1})
+	key, other := e.twoTenants()
+	e.ask(key, signalPath, "").ok(t)
+	for range 9 {
+		e.ask(e.key("acme"), signalPath, "").ok(t)
+	}
+	late := e.key("acme")
+	if a := e.ask(late, signalPath, "").expect(t, 429, rest.CodeRateLimited); !strings.Contains(string(a.body), "The organization") {
+		t.Errorf("it says %s", a.body)
+	}
+	e.ask(other, "/v1/webhook/endpoints/list", "").ok(t)
+	e.pass(time.Second)
+	e.ask(late, signalPath, "").ok(t)
+}
+
 func TestRequests_Metrics(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()

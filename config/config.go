@@ -147,7 +147,7 @@ type OpenADR struct {
 
 // Limits bounds the resources that a client of the API may use.
 type Limits struct {
-	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"maximum rate of requests per API key and process, per second"`
+	RateLimit     float64 `setting:"rate-limit" default:"100" above:"0" max:"1000000" help:"maximum rate of requests per API key and process, per second; all keys of an organization together have ten times that"`
 	RateBurst     int     `setting:"rate-burst" default:"200" min:"1" max:"1000000" help:"maximum burst of requests per API key"`
 	FeedbackRate  float64 `setting:"feedback-rate" default:"0.2" above:"0" max:"1000000" help:"maximum rate of feedback submissions per client address, per second"`
 	FeedbackBurst int     `setting:"feedback-burst" default:"10" min:"1" max:"1000000" help:"maximum burst of feedback submissions per client address"`

@@ -130,10 +130,24 @@ func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, e
 	}
 	key = &known.Key
 	s.LastUsed.note(key, now)
-	if wait := s.keys.take(key.RateLimitID(), now); wait > 0 {
-		return nil, false, errRate("The API key", wait)
+	if err := s.takeRequest(key, now); err != nil {
+		return nil, false, err
 	}
 	return key, true, nil
+}
+
+// keysShare is how many times the rate limit of a key the keys of an organization have in all.
+const keysShare = 10
+
+// takeRequest charges one request to the rate limits of a key and of its organization.
+func (s *Server) takeRequest(key *storage.Key, now time.Time) error {
+	if wait := s.keys.take(key.RateLimitID(), now); wait > 0 {
+		return errRate("The API key", wait)
+	}
+	if wait := s.organizations.take(key.OrganizationID, now); wait > 0 {
+		return errRate("The organization", wait)
+	}
+	return nil
 }
 
 // SecretKey is LiveKey with a check of the secret. secret may also be the full text of

@@ -110,8 +110,8 @@ func (s *Server) admit(c *Call, route *Route) error {
 	if c.Operator {
 		return nil
 	}
-	if wait := s.keys.take(c.Key.RateLimitID(), c.Now); wait > 0 {
-		return errRate("The API key", wait)
+	if err := s.takeRequest(c.Key, c.Now); err != nil {
+		return err
 	}
 	if !c.Key.Allows(route.Scope) {
 		return errScope(route.Scope)

@@ -35,8 +35,9 @@ type Server struct {
 	Deps
 	Options Options
 	metrics *metrics
-	// keys limits by API key. addresses limits by client address.
-	keys, addresses *limiter
+	// keys limits by API key, organizations by their organization, and addresses by client
+	// address.
+	keys, organizations, addresses *limiter
 	// newKeys limits new idempotency keys by organization. anonymousKeys limits the new
 	// idempotency keys of callers without an API key by client address.
 	newKeys, anonymousKeys *limiter
@@ -49,7 +50,7 @@ type Server struct {
 func New(d Deps, o Options) *Server {
 	return &Server{
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
-		keys: newLimiter(o.Rate, o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
+		keys: newLimiter(o.Rate, o.Burst), organizations: newLimiter(keysShare*o.Rate, keysShare*o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		newKeys: newDailyLimiter(o.MaxIdempotencyKeys), anonymousKeys: newDailyLimiter(max(1, o.MaxIdempotencyKeys/anonymousShare)),
 		bodies: bodyMemory{max: o.MaxUnread, byPayer: map[string]int64{}},
 	}

@@ -20,9 +20,6 @@ type MQTT struct {
 	Secure bool
 	// Admit receives the function that authenticates MQTT clients.
 	Admit func(Admission)
-	// Waiting returns how many changes of an organization wait until the broker has stored
-	// the changes before them.
-	Waiting func(org string) int
 }
 
 // Admission authenticates an MQTT client. It returns its organization, the prefixes of the

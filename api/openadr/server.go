@@ -3,7 +3,6 @@ package openadr
 import (
 	"context"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"slices"
@@ -159,8 +158,10 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 		}
 		c.Change = changes[rt.method]
 		c.Change.Kind, _, _ = strings.Cut(rt.path, "/")
-		if err := s.checkRoom(rt, req.caller.OrganizationID); err != nil {
-			return nil, err
+		if rt.method == http.MethodPost || rt.method == http.MethodPut { // a deletion makes room
+			if err := s.CheckHistory(req.caller.OrganizationID); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
@@ -175,27 +176,6 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	defer cancel()
 	req.Request = r.WithContext(ctx)
 	return rt.run(req)
-}
-
-// maxUnpublished is the maximum number of an organization's changes that wait for the MQTT
-// broker: a quarter of what may wait of all organizations.
-const maxUnpublished = 256
-
-var errUnpublished = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("%d changes of the organization wait for the MQTT broker, which is the limit.", maxUnpublished),
-	"Send the request again after retry_after_seconds.").After(1)
-
-// checkRoom returns an error if the organization has no room for the notifications of a change.
-func (s *server) checkRoom(rt *route, org string) error {
-	if rt.method == http.MethodGet {
-		return nil
-	}
-	if s.MQTT != nil && s.MQTT.Waiting(org) >= maxUnpublished {
-		return errUnpublished
-	}
-	if rt.method == http.MethodDelete { // it makes room in the history
-		return nil
-	}
-	return s.CheckHistory(org)
 }
 
 // body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,

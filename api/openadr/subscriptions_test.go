@@ -181,25 +181,3 @@ func field(t *testing.T, object, name string) string {
 	text, _ := fields[name].(string)
 	return text
 }
-
-// An organization whose changes wait for the MQTT broker changes nothing more until they are
-// published. It may read, and other organizations may change.
-func TestCheckRoom_Unpublished(t *testing.T) {
-	s := newSubscriber(t)
-	s.CheckHistory = func(string) error { return nil }
-	s.MQTT = &MQTT{Waiting: func(org string) int { return map[string]int{"slow": maxUnpublished, "other": maxUnpublished - 1}[org] }}
-	for _, c := range []struct {
-		method, org string
-		want        error
-	}{
-		{http.MethodPost, "slow", errUnpublished},
-		{http.MethodPut, "slow", errUnpublished},
-		{http.MethodDelete, "slow", errUnpublished},
-		{http.MethodGet, "slow", nil},
-		{http.MethodPost, "other", nil},
-	} {
-		if err := s.checkRoom(&route{method: c.method}, c.org); !errors.Is(err, c.want) {
-			t.Errorf("%s of %s: %v, want %v", c.method, c.org, err, c.want)
-		}
-	}
-}

@@ -119,16 +119,9 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 // order of the log, and for several organizations at once. Only one process may call it. See
 // consume. An error of handle must mean that taking has ended.
 func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error {
-	return consume(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle)
-}
-
-// ChangesWaiting returns how many changes of an organization wait for handle of ConsumeChanges.
-// The queue has maxInOrder places for all organizations.
-func (c *Conn) ChangesWaiting(org string) int {
-	if l := c.changes.Load(); l != nil {
-		return l.waits(org)
-	}
-	return 0
+	l := &lines{c: c, ctx: ctx, taking: taking, handle: handle, byOrg: map[string]*line{}}
+	defer l.running.Wait()
+	return consumeFrom(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle, l.start)
 }
 
 // ConsumeSlices calls handle for slices: those of surplus triggers in that many slots, and

@@ -39,8 +39,6 @@ type Conn struct {
 	settingUp sync.Mutex
 	// withoutConsumer counts this process's queues that have no consumer yet.
 	withoutConsumer atomic.Int32
-	// changes are the changes that this process takes, nil if it takes none.
-	changes atomic.Pointer[lines]
 }
 
 // handle returns the cached jetstream.Stream for reading messages. Creating it asks the

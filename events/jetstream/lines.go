@@ -2,77 +2,166 @@ package jetstream
 
 import (
 	"context"
-	"strings"
+	"log/slog"
 	"sync"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
-// maxInOrder limits the unacknowledged messages of a queue in order. They wait in memory.
+// maxInOrder limits the unacknowledged messages of a queue in order.
 const maxInOrder = 1024
 
 // orderedWait is longer than a message may wait in a queue in order. A redelivery in between
 // would come after later messages.
 const orderedWait = 365 * 24 * time.Hour
 
-// lines run work by organization: one at a time and in the order of start for each.
+// lines handle the changes of each organization one at a time, in the order of the log. The
+// changes that wait are in the log only. An organization has up to two unacknowledged messages
+// in the queue, so one with many changes takes no places of the others.
 type lines struct {
-	taking   context.Context
-	handlers *sync.WaitGroup
+	c           *Conn
+	ctx, taking context.Context
+	handle      Handler[events.Trigger]
+	running     sync.WaitGroup
 
-	mu      sync.Mutex
-	waiting map[string][]func() // by organization, while its work runs
+	mu    sync.Mutex
+	byOrg map[string]*line
 }
 
-// newLines returns lines that begin no work after taking has ended. Their goroutines belong to
-// handlers.
-func newLines(taking context.Context, handlers *sync.WaitGroup) *lines {
-	return &lines{taking: taking, handlers: handlers, waiting: map[string][]func(){}}
+// line is the work on the changes of an organization.
+type line struct {
+	// held is unacknowledged until all changes before next are handled. next is nil if none
+	// arrived since. So the next process begins at held at the latest.
+	held, next *place
+	last       uint64 // sequence of the last change
 }
 
-// start adds the work of a message. The organization is the last but one token of its subject.
-// A trigger without a change does not wait for the changes before it.
-func (l *lines) start(m jetstream.Msg, do func()) {
-	if t, err := decodeTrigger(m); err != nil || t.Change == nil {
-		l.handlers.Go(do)
+// place is an unacknowledged message with a slot of the queue.
+type place struct {
+	sequence uint64
+	// acknowledge also frees the slot.
+	acknowledge func()
+}
+
+// start takes a message of the queue. do handles one without a change, which waits for nothing.
+func (l *lines) start(m jetstream.Msg, do, free func()) {
+	t, err := decodeTrigger(m)
+	if err != nil || t.Change == nil {
+		l.running.Go(do)
 		return
 	}
-	tokens := strings.Split(m.Subject(), ".")
-	org := tokens[len(tokens)-2]
+	p := &place{t.Sequence, func() {
+		defer free()
+		if err := acknowledge(l.taking, m); err != nil {
+			l.log(&t).Warn("acknowledgement not sent, the message may be redelivered", "error", err)
+		}
+	}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list, running := l.waiting[org]
-	l.waiting[org] = append(list, do)
-	if !running {
-		l.handlers.Go(func() { l.run(org) })
+	x := l.byOrg[t.OrganizationID]
+	switch {
+	case x == nil:
+		l.byOrg[t.OrganizationID] = &line{held: p, last: p.sequence}
+		l.running.Go(func() { l.run(t.OrganizationID, p.sequence) })
+		return
+	case x.next == nil:
+		x.next = p
+	default:
+		p.acknowledge()
+	}
+	x.last = p.sequence
+}
+
+func (l *lines) log(t *events.Trigger) *slog.Logger {
+	return l.c.log.With("queue", changeQueue.name, "org", t.OrganizationID, "trigger", t.ID)
+}
+
+// run handles an organization's changes from a sequence on, until none waits or taking ends.
+func (l *lines) run(org string, from uint64) {
+	for ended := false; !ended; {
+		last := l.last(org)
+		err := l.pass(org, &from, last)
+		if l.taking.Err() != nil {
+			return
+		}
+		if err != nil {
+			l.c.log.Warn("change not handled, retrying", "org", org, "error", err)
+			periodic.Sleep(l.taking, nakDelay)
+			continue
+		}
+		ended = l.end(org, last)
 	}
 }
 
-// waits returns how many messages of an organization wait.
-func (l *lines) waits(org string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting[org])
+// pass handles an organization's changes in the log from a sequence on, which it moves, up to the
+// last that the queue has handed out.
+func (l *lines) pass(org string, from *uint64, last uint64) error {
+	for m, err := range l.c.messages(l.ctx, triggersStream, triggerPrefix+org+".>", *from) {
+		if err == nil && m.Sequence > last {
+			return nil
+		}
+		if err == nil {
+			l.reached(org, m.Sequence)
+			err = l.one(m)
+		}
+		if err != nil || l.taking.Err() != nil {
+			return err
+		}
+		*from = m.Sequence + 1
+	}
+	return nil
 }
 
-// run does an organization's work until nothing waits.
-func (l *lines) run(org string) {
-	for do := l.next(org); do != nil; do = l.next(org) {
-		do()
+// one handles a message of the log. The queue itself handles one that does not decode, and one
+// without a change.
+func (l *lines) one(m *jetstream.RawStreamMsg) error {
+	var t events.Trigger
+	if err := jsonv1.Unmarshal(m.Data, &t); err != nil || t.Check() != nil || t.Change == nil {
+		return nil //nolint:nilerr // see above
+	}
+	t.Sequence = m.Sequence
+	if err := l.c.gate.wait(l.ctx, l.taking); err != nil {
+		return err
+	}
+	return events.Recovered(func() error { return l.handle(l.ctx, t, events.Taken{Redelivered: true, Size: len(m.Data)}) })
+}
+
+// reached acknowledges the held message if all changes before the next place are handled. The
+// change at a sequence is handled now.
+func (l *lines) reached(org string, sequence uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x := l.byOrg[org]; x.next != nil && sequence >= x.next.sequence {
+		x.held.acknowledge()
+		x.held, x.next = x.next, nil
 	}
 }
 
-// next removes and returns the oldest work of an organization, nil if there is none or if
-// taking has ended.
-func (l *lines) next(org string) (do func()) {
+// last returns the sequence of an organization's last change.
+func (l *lines) last(org string) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := l.waiting[org]
-	if len(list) == 0 || l.taking.Err() != nil {
-		delete(l.waiting, org)
-		return nil
+	return l.byOrg[org].last
+}
+
+// end reports whether no change came after the one at a sequence. It then acknowledges the held
+// message.
+func (l *lines) end(org string, last uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x := l.byOrg[org]
+	if x.last > last {
+		return false
 	}
-	l.waiting[org] = list[1:]
-	return list[0]
+	x.held.acknowledge()
+	if x.next != nil { // the log no longer has it
+		x.next.acknowledge()
+	}
+	delete(l.byOrg, org)
+	return true
 }

@@ -66,6 +66,15 @@ type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 // Handlers run under ctx, so they may finish their messages after taking has ended.
 // consume returns when all handlers have returned.
 func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
+	return consumeFrom(ctx, taking, c, q, slots, decode, handle, nil)
+}
+
+// consumeFrom is consume with a function that gets the messages in their order. do handles the
+// message, and free frees its slot.
+func consumeFrom[T any](
+	ctx, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T],
+	start func(m jetstream.Msg, do, free func()),
+) error {
 	s := &source{c: c, queue: q.named(c.prefix)}
 	consumer, err := s.first(taking)
 	if taking.Err() != nil {
@@ -76,11 +85,8 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 	}
 	var handlers sync.WaitGroup
 	defer handlers.Wait()
-	start := func(_ jetstream.Msg, do func()) { handlers.Go(do) }
-	if q.inOrder {
-		l := newLines(taking, &handlers)
-		c.changes.Store(l)
-		start = l.start
+	if start == nil {
+		start = func(_ jetstream.Msg, do, _ func()) { handlers.Go(do) }
 	}
 	free := semaphore.NewWeighted(int64(slots))
 	for taking.Err() == nil && free.Acquire(taking, 1) == nil {
@@ -92,11 +98,11 @@ func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queu
 		if err == nil {
 			for m := range batch.Messages() {
 				n--
+				release := sync.OnceFunc(func() { free.Release(1) })
 				start(m, func() {
-					release := sync.OnceFunc(func() { free.Release(1) })
 					defer release()
 					handleOne(ctx, taking, s, m, decode, handle, release)
-				})
+				}, release)
 			}
 			err = batch.Error()
 		}

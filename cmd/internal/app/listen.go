@@ -113,10 +113,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		OpenADR:      a.OpenADR.Enabled,
 	}
 	if a.MQTT != "" {
-		d.MQTT = &openadr.MQTT{
-			Port: a.embedded.MQTTPort, Secure: a.TLS != config.KeyPair{}, Waiting: a.conn.ChangesWaiting,
-			Admit: func(f openadr.Admission) { a.admission.Store(&f) },
-		}
+		d.MQTT = &openadr.MQTT{Port: a.embedded.MQTTPort, Secure: a.TLS != config.KeyPair{}, Admit: func(f openadr.Admission) { a.admission.Store(&f) }}
 	}
 	if a.OpenADR.VerifyCallbacks {
 		d.VerifyCallback = a.tester.Verify

@@ -116,4 +116,8 @@ func TestImport_OpenADR(t *testing.T) {
 	if twice.Created != 1 || twice.Failed != 1 {
 		t.Errorf("two programs of one name: %+v", twice)
 	}
+	renamed := e.imported(object("Program", "program_3", "", `"programName":"Other"`) + "\n" + object("Program", "program_4", "", `"programName":"Same"`))
+	if renamed.Updated != 1 || renamed.Created != 1 {
+		t.Errorf("a program with the former name of another: %+v", renamed)
+	}
 }

@@ -20,6 +20,8 @@ type Importer struct {
 	// names maps the unique names of a kind and organization to the identifiers of their
 	// objects. A scan for each object of an import would take too long.
 	names map[storage.Ref]map[string]string
+	// before is the stored form of the object that Set sets.
+	before *storage.OpenADRObject
 }
 
 // NewImporter returns the importer of one import. It does not verify callbacks.
@@ -50,7 +52,7 @@ func (i *Importer) Set(v storage.View, o, before *storage.OpenADRObject, object 
 	if len(p.List()) > 0 {
 		return nil
 	}
-	i.view = v
+	i.view, i.before = v, before
 	r := &request{
 		Request: &http.Request{Header: http.Header{"Content-Type": {"application/json"}}}, Call: &rest.Call{Now: now}, data: object, importer: i,
 		caller: caller{&storage.Key{ID: clientID, Base: storage.Base{OrganizationID: o.OrganizationID}}, true},
@@ -106,6 +108,9 @@ func (i *Importer) unique(v storage.View, o *storage.OpenADRObject, field string
 	}
 	if owner, found := i.names[of][key(o)]; found && owner != o.ID {
 		return taken(field, o.Name)
+	}
+	if former := key(i.before); i.names[of][former] == o.ID {
+		delete(i.names[of], former)
 	}
 	i.names[of][key(o)] = o.ID
 	return nil

@@ -43,7 +43,8 @@ func (l *ConnectionLimit) take(from net.Addr) (release func(), ok bool) {
 	client, most := from.String(), max(1, l.max/share)
 	if addr, err := netip.ParseAddrPort(client); err == nil {
 		ip := addr.Addr().Unmap()
-		client = network(ip)
+		const site = 48 // bits of the largest network that providers assign to a customer
+		client = network(ip, site)
 		if l.proxies.trust(ip) {
 			most = l.max
 		}

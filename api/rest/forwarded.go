@@ -78,16 +78,16 @@ func (s *Server) clientAddress(r *http.Request) string {
 	if err != nil {
 		return r.RemoteAddr
 	}
-	return network(s.Options.Proxies.client(addr.Addr().Unmap(), r.Header))
+	const own = 64 // bits that a client usually has to itself
+	return network(s.Options.Proxies.client(addr.Addr().Unmap(), r.Header), own)
 }
 
-// network returns a client's IPv4 address or IPv6 /64 prefix. A client usually has a whole
-// /64 to itself.
-func network(ip netip.Addr) string {
+// network returns a client's IPv4 address, or the prefix of its IPv6 address with a number of
+// bits.
+func network(ip netip.Addr, bits int) string {
 	if ip = ip.WithZone(""); ip.Is4() {
 		return ip.String()
 	}
-	const own = 64
-	prefix, _ := ip.Prefix(own) // an IPv6 address has enough bits
+	prefix, _ := ip.Prefix(bits) // an IPv6 address has enough bits
 	return prefix.String()
 }

@@ -271,7 +271,13 @@ func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, info *jet
 		c.log.Warn("stream has more than its share of the store, keeping its messages", "stream", cfg.Name, "messages", stored, "share", cfg.MaxMsgs)
 		cfg.MaxMsgs = stored
 	}
-	cfg.MaxMsgsPerSubject = max(cfg.MaxMsgsPerSubject, existing.MaxMsgsPerSubject)
+	if cfg.MaxMsgsPerSubject < existing.MaxMsgsPerSubject {
+		most, err := c.largestSubject(ctx, cfg.Name)
+		if err != nil {
+			return err
+		}
+		cfg.MaxMsgsPerSubject = max(cfg.MaxMsgsPerSubject, most)
+	}
 	if c.keepReplicas {
 		cfg.Replicas = existing.Replicas // another process may be raising them now
 	}
@@ -285,6 +291,22 @@ func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, info *jet
 	}
 	cfg.PersistMode = existing.PersistMode
 	return nil
+}
+
+// largestSubject returns how many messages the subject with the most has.
+func (c *Conn) largestSubject(ctx context.Context, stream string) (most int64, err error) {
+	s, err := c.js.Stream(ctx, stream)
+	if err != nil {
+		return 0, err
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range info.State.Subjects {
+		most = max(most, int64(n)) //nolint:gosec // far fewer
+	}
+	return most, nil
 }
 
 // explain adds advice to errors that an operator can fix.

@@ -60,10 +60,16 @@ func TestConnect_AsyncRecord(t *testing.T) {
 	}
 }
 
-// A store that became smaller keeps the messages of its streams.
+// A store that became smaller keeps the messages of its streams. The audit log of an operation
+// does not grow any more.
 func TestConnect_SmallerStore(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
+	audit := func() {
+		must(t, b.PutAudit(within(t), storage.AuditEntry{OrganizationID: "acme", KeyID: "key_1", Operation: "createEndpoint"}))
+	}
+	audit()
+	audit()
 	for range 3 {
 		must(t, b.PutFeedback(within(t), storage.Feedback{ID: storage.NewID("fb_", time.Now())}))
 	}
@@ -71,6 +77,10 @@ func TestConnect_SmallerStore(t *testing.T) {
 	must(t, b.MakeStreams(within(t), b.options))
 	if list, err := b.Feedback(within(t), "", 10); err != nil || len(list) != 3 {
 		t.Errorf("%d submissions are left of 3, %v", len(list), err)
+	}
+	audit()
+	if list, err := b.Audit(within(t), storage.AuditFilter{}, "", 10); err != nil || len(list) != 2 || list[1].ID != auditID(2) {
+		t.Errorf("the audit log has %+v, %v, want the last 2 of 3", list, err)
 	}
 }
 

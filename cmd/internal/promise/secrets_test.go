@@ -154,6 +154,7 @@ func TestSecrets_NeverShown(t *testing.T) {
 		hidden.find(t, "the answer to creating a channel", answer)
 		hidden.find(t, "its test", acme.call("/v1/channels/"+decode[struct{ ID string }](t, string(answer)).ID+"/test", map[string]any{}))
 	}
+	importSecrets(t, p, hidden)
 	subscribe(t, p, readFile(t, filepath.Join(data, "operator.key")), hidden)
 	acme.delivered(acme.trigger(), homes)
 
@@ -179,7 +180,7 @@ func TestSecrets_NeverShown(t *testing.T) {
 		hidden.find(t, path, ask(t, http.MethodPost, p.api+path, acme.key, ""))
 	}
 	hidden.find(t, "the operator's list of keys", ask(t, http.MethodPost, p.admin+"/v1/admin/keys/list", operator, `{"organizationId":"`+organization+`"}`))
-	for _, args := range []string{"org list --json", "key list --org acme --json", "endpoint list --org acme --json", "delivery list --org acme --json"} {
+	for _, args := range []string{"org list --json", "key list --org acme --json", "endpoint list --org acme --json", "org export acme", "delivery list --org acme --json"} {
 		hidden.find(t, "gridhook "+args, []byte(p.command(strings.Fields(args)...)))
 	}
 	settings, err := command(t, []string{"GRIDHOOK_MASTER_KEY=" + master, "GRIDHOOK_OPERATOR_KEY=" + operator, "GRIDHOOK_TRACE_HEADERS=authorization=" + collectorKey, "GRIDHOOK_SMTP_URL=" + smtpURL, "GRIDHOOK_SMTP_FROM=gridhook@operator.example"}, "serve", "--print-config")
@@ -215,6 +216,27 @@ func TestSecrets_NeverShown(t *testing.T) {
 	if logs.Len() < 1000 {
 		t.Errorf("the log has %d bytes", logs.Len())
 	}
+}
+
+// importSecrets imports a key and a channel. Only the response shows the key's new secret.
+func importSecrets(t *testing.T, p *process, hidden secrets) {
+	t.Helper()
+	chat := "path-of-an-imported-chat-0123456789"
+	hidden.add("imported channel's URL", chat)
+	file := filepath.Join(t.TempDir(), "import.ndjson")
+	lines := `{"resource":"key","organizationId":"acme","keyId":"key_imported","scopes":["read"]}
+{"resource":"channel","organizationId":"acme","id":"imported","kind":"TEAMS","address":"http://127.0.0.1:1/` + chat + `"}`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := p.command("import", file)
+	hidden.find(t, "the report of an import", []byte(made))
+	_, secret, _ := strings.Cut(made, "ghk_key_imported_")
+	secret, _, _ = strings.Cut(secret, ";")
+	if len(secret) < 32 {
+		t.Fatalf("the import made no secret: %s", made)
+	}
+	hidden.add("imported key's secret", secret)
 }
 
 // readBackup passes each file of a backup to a function.

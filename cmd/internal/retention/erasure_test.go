@@ -24,7 +24,7 @@ import (
 const zebra = "zebra-quagga"
 
 // traces are parts of zebra's identifiers, names and addresses.
-var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "zqsource", "zqchannel", "zqprogram", "zqsubscription", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
+var traces = []string{zebra, "zqhome", "zqplan", "zqendpoint", "zqschedule", "zqsource", "zqchannel", "zqprogram", "zqevent", "zqreport", "zqven", "zqresource", "zqclient", "zqsubscription", "Zebra and Quagga", "Vermilion Lane", "quagga.example"}
 
 // lynx is an organization whose records are changed before its deletion. NATS keeps the
 // earlier versions until it compacts the file. A restored backup and a compacted store have

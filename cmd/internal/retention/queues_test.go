@@ -46,6 +46,10 @@ func (f *fleet) furnishQueues() {
 	storagetest.Put(t, f.store,
 		&storage.Channel{ID: "zqchannel", Base: of, ChannelSettings: storage.ChannelSettings{Kind: storage.ChannelEmail, Address: "ops@quagga.example", Enabled: true}},
 		&storage.OpenADRObject{ID: "zqprogram", Type: storage.OpenADRProgram, Name: "Zebra and Quagga", Body: json.RawMessage(`{"programName":"zqprogram"}`), Base: of},
+		&storage.OpenADRObject{ID: "zqevent", Type: storage.OpenADREvent, Parent: "zqprogram", Body: json.RawMessage(`{"eventName":"zqevent"}`), Base: of},
+		&storage.OpenADRObject{ID: "zqreport", Type: storage.OpenADRReport, Parent: "zqevent", ClientID: "zqclient", Body: json.RawMessage(`{"clientName":"zqreport"}`), Base: of},
+		&storage.OpenADRObject{ID: "zqven", Type: storage.OpenADRVEN, Name: "zqven", ClientID: "zqclient", Body: json.RawMessage(`{"venName":"zqven"}`), Base: of},
+		&storage.OpenADRObject{ID: "zqresource", Type: storage.OpenADRResource, Name: "zqresource", Parent: "zqven", ClientID: "zqclient", Body: json.RawMessage(`{"resourceName":"zqresource"}`), Base: of},
 		&storage.OpenADRObject{
 			ID: "sub_zqsubscription", Type: storage.OpenADRSubscription, Parent: "zqprogram", Body: json.RawMessage(`{}`), Base: of,
 			Callbacks: []storage.Callback{{URL: "https://quagga.example/openadr"}},

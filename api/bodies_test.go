@@ -116,8 +116,8 @@ func TestBodies_Chunked(t *testing.T) {
 	e.ask(key, signalPath, padded(200<<10)).ok(t)
 }
 
-// Bodies of callers without an API key take one share, so that they cannot take those of the
-// organizations from any number of addresses.
+// Callers without an API key have one share in all, whatever the number of their addresses. The
+// organizations keep their own shares.
 func TestBodies_Feedback(t *testing.T) {
 	const kib = 1 << 10
 	e := newEnv(t, rest.Options{MaxUnread: 1 << 20})

@@ -70,7 +70,7 @@ const (
 	keyIDPrefix = "key_"
 )
 
-// IsAPIKey reports whether an identifier of a caller is that of an API key.
+// IsAPIKey reports whether the identifier of a caller names an API key.
 func IsAPIKey(id string) bool { return strings.HasPrefix(id, keyIDPrefix) }
 
 // NewKey returns a key with a new 256-bit secret. text is the form for the partner:

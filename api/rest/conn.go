@@ -59,7 +59,7 @@ func (l listener) Accept() (net.Conn, error) {
 		if l.limit == nil {
 			return &conn{Conn: c, log: l.log, release: func() {}}, nil
 		}
-		if release, ok := l.limit.take(c.RemoteAddr()); ok {
+		if release, ok := l.limit.Take(c.RemoteAddr()); ok {
 			return &conn{Conn: c, log: l.log, release: release}, nil
 		}
 		_ = c.Close() // without a TLS handshake, if the connection has TLS

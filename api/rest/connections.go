@@ -38,8 +38,8 @@ func NewConnectionLimit(d Deps, o Options) *ConnectionLimit {
 	}
 }
 
-// take counts a connection until release is called. ok is false beyond the limit.
-func (l *ConnectionLimit) take(from net.Addr) (release func(), ok bool) {
+// Take counts a connection until release is called. ok is false beyond the limit.
+func (l *ConnectionLimit) Take(from net.Addr) (release func(), ok bool) {
 	client, most := from.String(), max(1, l.max/share)
 	if addr, err := netip.ParseAddrPort(client); err == nil {
 		ip := addr.Addr().Unmap()

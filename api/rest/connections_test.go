@@ -33,7 +33,7 @@ func TestConnectionLimit_Clients(t *testing.T) {
 			)
 			var releases []func()
 			for _, from := range test.from {
-				if release, ok := l.take(&net.TCPAddr{IP: net.ParseIP(from), Port: 1}); ok {
+				if release, ok := l.Take(&net.TCPAddr{IP: net.ParseIP(from), Port: 1}); ok {
 					releases = append(releases, release)
 				}
 			}

@@ -21,7 +21,7 @@ import (
 type accounts struct {
 	dir      string // of JetStream's files
 	store    int64  // limit of JetStream's files in bytes, 0 if not known
-	listens  bool   // whether there is an MQTT listener
+	front    *front // nil without an MQTT listener
 	password string
 	log      *slog.Logger
 	server   *server.Server
@@ -44,12 +44,17 @@ const (
 	maxSessionSize = 64 << 10
 )
 
-// limits are the limits of an account. Each subscription with QoS 1 is a consumer, and takes some
-// 42 KB of memory. A size would be reserved for every account.
-var limits = map[string]server.JetStreamAccountLimits{"": {
-	MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: maxClients,
-	MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
-}}
+// serverConsumers are the consumers in an account that are nats-server's own.
+const serverConsumers = 8
+
+// limits returns the limits of an account. Each subscription with QoS 1 is a consumer, and takes
+// some 42 KB of memory. A size would be reserved for every account.
+func (a *accounts) limits() map[string]server.JetStreamAccountLimits {
+	return map[string]server.JetStreamAccountLimits{"": {
+		MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: a.front.maxClients() + serverConsumers,
+		MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
+	}}
+}
 
 // erasedMark is the file in an account's folder that says that its organization was erased. The
 // name of the folder holds the organization's identifier, and the server uses the folder until
@@ -70,7 +75,7 @@ func (a *accounts) open(org string) (*server.Account, error) {
 		return nil, err
 	}
 	account, _ := a.server.LookupOrRegisterAccount(accountPrefix + org)
-	if err := account.EnableJetStream(limits, nil); err != nil {
+	if err := account.EnableJetStream(a.limits(), nil); err != nil {
 		return nil, fmt.Errorf("open the account of %s: %w", org, err)
 	}
 	err := a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
@@ -143,14 +148,14 @@ func (a *accounts) erase(org string) error {
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if !a.listens {
+	if a.front == nil {
 		return os.RemoveAll(folder)
 	}
 	account, err := a.open(org)
 	if err != nil {
 		return err
 	}
-	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: maxClients + 1})
+	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: server.DEFAULT_MAX_CONNECTIONS})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
-	"github.com/eclipse/paho.mqtt.golang/packets"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -42,11 +41,15 @@ func (w *mqttWorld) options() embedded.Options {
 	}}
 }
 
-func newMQTTWorld(t *testing.T) *mqttWorld {
+func newMQTTWorld(t *testing.T, change ...func(*embedded.Options)) *mqttWorld {
 	t.Helper()
 	w := &mqttWorld{T: t, dir: t.TempDir()}
+	o := w.options()
+	for _, c := range change {
+		c(&o)
+	}
 	var err error
-	if w.server, err = embedded.Start(w.options()); err != nil {
+	if w.server, err = embedded.Start(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(t, w.server) })
@@ -241,49 +244,6 @@ func TestMQTT_Room(t *testing.T) {
 	}
 	if !w.room("other") {
 		t.Error("another organization has no room")
-	}
-}
-
-// The next change waits while clients do not read.
-func TestMQTT_UnreadMessages(t *testing.T) {
-	w := newMQTTWorld(t)
-	for i := range 8 {
-		w.deaf("acme", fmt.Sprint("deaf", i))
-	}
-	large := strings.Repeat("x", 1<<20)
-	var err error
-	for n := 0; err == nil; n++ {
-		if n > 100 {
-			t.Fatal("there is room beside 800 MiB of unread messages")
-		}
-		w.publish("acme", "t/price", large)
-		_, err = w.server.MakeMQTTRoom("acme")
-	}
-	if !w.room("other") {
-		t.Error("another organization has no room")
-	}
-}
-
-// deaf connects a client that subscribes and does not read.
-func (w *mqttWorld) deaf(org, id string) {
-	w.Helper()
-	conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", w.server.MQTTPort()))
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.Cleanup(func() { _ = conn.Close() })
-	connect := packets.NewControlPacket(packets.Connect).(*packets.ConnectPacket)
-	connect.ProtocolName, connect.ProtocolVersion, connect.CleanSession = "MQTT", 4, true
-	connect.ClientIdentifier, connect.UsernameFlag, connect.PasswordFlag, connect.Username, connect.Password = id, true, true, org, []byte("any")
-	subscribe := packets.NewControlPacket(packets.Subscribe).(*packets.SubscribePacket)
-	subscribe.MessageID, subscribe.Topics, subscribe.Qoss = 1, []string{"t/#"}, []byte{0}
-	if err := errors.Join(connect.Write(conn), subscribe.Write(conn)); err != nil {
-		w.Fatal(err)
-	}
-	for range 2 { // CONNACK and SUBACK
-		if _, err := packets.ReadPacket(conn); err != nil {
-			w.Fatal(err)
-		}
 	}
 }
 

@@ -1,12 +1,13 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,22 @@ type MQTT struct {
 	TLS *tls.Config
 	// Admit authenticates a client.
 	Admit func(user, password string) (a Admission, ok bool)
+	// Take counts a connection from an address until release is called. If ok is false, the
+	// listener closes the connection. If Take is nil, every connection is ok.
+	Take func(from net.Addr) (release func(), ok bool)
+	// MaxClients is the maximum number of an organization's connected clients, and of their
+	// subscriptions with QoS 1. With 0 it is a quarter of nats-server's connections.
+	MaxClients int
+	// Timeout limits the time in which a client sends a packet that it has begun, and reads a
+	// part of a message. With 0 it is 10 seconds.
+	Timeout time.Duration
 }
+
+// maxClients is MaxClients or its default.
+func (m *MQTT) maxClients() int { return cmp.Or(m.MaxClients, server.DEFAULT_MAX_CONNECTIONS/4) }
+
+// timeout is Timeout or its default.
+func (m *MQTT) timeout() time.Duration { return cmp.Or(m.Timeout, 10*time.Second) }
 
 // Admission says what an MQTT client may do.
 type Admission struct {
@@ -36,8 +52,8 @@ type Admission struct {
 // an organization follow it to connect to that organization's account.
 const processUser = "gridhook"
 
-// maxClients is the maximum number of connected MQTT clients of an organization.
-const maxClients = server.DEFAULT_MAX_CONNECTIONS / 4
+// loopback is the address of nats-server's own MQTT listener, to which the front forwards.
+const loopback = "127.0.0.1"
 
 // maxSubscriptions is the maximum number of NATS subscriptions of a connection. Each takes 1.3 KB
 // of memory. An MQTT subscription has one, with a wildcard two, and with QoS 1 up to eight.
@@ -47,16 +63,23 @@ const maxSubscriptions = 512
 // that is away. It bounds the messages that wait for a client that never comes back.
 const forgetAfter = 24 * time.Hour
 
-// configure adds the listener to the server's options.
-func (m *MQTT) configure(o *server.Options, accounts *accounts) (err error) {
-	if o.MQTT.Host, o.MQTT.Port, err = listenOn(m.Listen); err != nil {
-		return fmt.Errorf("the MQTT listener: %w", err)
-	}
-	o.MQTT.TLSConfig, o.MQTT.ConsumerInactiveThreshold = m.TLS, forgetAfter
+// configure adds nats-server's own MQTT listener to its options.
+func (m *MQTT) configure(o *server.Options, accounts *accounts) {
+	o.MQTT.Host, o.MQTT.Port, o.MQTT.ConsumerInactiveThreshold = loopback, server.RANDOM_PORT, forgetAfter
 	o.MaxConn, o.MaxSubs = server.DEFAULT_MAX_CONNECTIONS, maxSubscriptions
 	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
 	o.CustomClientAuthentication = gatekeeper{m, accounts}
-	return nil
+}
+
+// listen opens the port for clients. The front serves them once accept runs.
+func (m *MQTT) listen(log *slog.Logger) (*front, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", m.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("the MQTT listener: %w", err)
+	}
+	f := &front{MQTT: m, log: log, listener: l}
+	f.stopping, f.stop = context.WithCancel(context.Background())
+	return f, nil
 }
 
 // gatekeeper authenticates every client of the server.
@@ -88,8 +111,8 @@ func (g gatekeeper) Check(c server.ClientAuthentication) bool {
 		g.accounts.log.Error("MQTT client refused", "org", a.Organization, "error", err)
 		return false
 	}
-	if account.NumLocalConnections() >= maxClients {
-		g.accounts.log.Warn("MQTT client refused, its organization has too many", "org", a.Organization, "limit", maxClients)
+	if limit := g.maxClients(); account.NumLocalConnections() >= limit {
+		g.accounts.log.Warn("MQTT client refused, its organization has too many", "org", a.Organization, "limit", limit)
 		return false
 	}
 	c.RegisterUser(&server.User{
@@ -106,11 +129,7 @@ func (s *Server) Credentials(org string) (user, password string) {
 }
 
 // MQTTPort returns the port of the MQTT listener.
-func (s *Server) MQTTPort() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.mqttPort
-}
+func (s *Server) MQTTPort() int { return s.front.listener.Addr().(*net.TCPAddr).Port }
 
 // MakeMQTTRoom deletes the oldest MQTT messages of an organization that takes its share of the
 // store. It reports whether there is room for another message then. While the organization's
@@ -119,22 +138,11 @@ func (s *Server) MakeMQTTRoom(org string) (room bool, err error) {
 	return s.organizations().makeRoom(org)
 }
 
-// DialMQTT connects to the server's own MQTT listener, for the account of an organization.
+// DialMQTT connects this process to nats-server's own MQTT listener, for the account of an
+// organization.
 func (s *Server) DialMQTT(ctx context.Context, org string) (net.Conn, error) {
 	if _, err := s.organizations().open(org); err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(s.options.MQTT.Listen)
-	if err != nil {
-		return nil, err
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	address := net.JoinHostPort(host, strconv.Itoa(s.MQTTPort()))
-	if s.options.MQTT.TLS == nil {
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	}
-	own := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // the process dials its own listener, whose certificate may name another host
-	return (&tls.Dialer{Config: own}).DialContext(ctx, "tcp", address)
+	return s.front.dial(ctx)
 }

@@ -31,7 +31,7 @@ const maxUnread = 64 << 20
 
 // checkUnread returns an error while an organization's clients have not read enough.
 func (a *accounts) checkUnread(account *server.Account) error {
-	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: maxClients + 1})
+	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: server.DEFAULT_MAX_CONNECTIONS})
 	if err != nil {
 		return err
 	}

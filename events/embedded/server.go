@@ -43,10 +43,11 @@ type Server struct {
 	options  Options
 	password string // of this process's own connections
 
+	front *front // nil without MQTT
+
 	mu       sync.RWMutex // held during a restart
 	ns       *server.Server
 	accounts *accounts
-	mqttPort int
 }
 
 // Start starts a server and returns when it is ready. The server fsyncs every write of a
@@ -54,16 +55,32 @@ type Server struct {
 // power cut.
 func Start(o Options) (*Server, error) {
 	s := &Server{options: o, password: rand.Text()}
+	if o.MQTT != nil {
+		var err error
+		if s.front, err = o.MQTT.listen(o.Log); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.start(); err != nil {
+		s.closeFront()
 		return nil, err
 	}
+	if s.front != nil {
+		s.front.running.Go(s.front.accept)
+	}
 	return s, nil
+}
+
+func (s *Server) closeFront() {
+	if s.front != nil {
+		s.front.close()
+	}
 }
 
 // start starts the server. If the start fails, the server stays stopped.
 func (s *Server) start() error {
 	own := &accounts{
-		dir: s.options.Dir, store: s.options.MaxStore, listens: s.options.MQTT != nil, password: s.password, log: s.options.Log,
+		dir: s.options.Dir, store: s.options.MaxStore, front: s.front, password: s.password, log: s.options.Log,
 	}
 	if err := checkAccess(s.options.Dir); err != nil {
 		return err
@@ -79,11 +96,15 @@ func (s *Server) start() error {
 	if err != nil {
 		return err
 	}
-	s.ns, s.accounts, s.mqttPort = ns, own, options.MQTT.Port
+	s.ns, s.accounts = ns, own
 	if err = own.dropShared(); err != nil {
 		ns.Shutdown()
+		return err
 	}
-	return err
+	if s.front != nil {
+		s.front.server.Store(int32(options.MQTT.Port)) //nolint:gosec // a port
+	}
+	return nil
 }
 
 // server returns the options in nats-server's form.
@@ -110,9 +131,9 @@ func (o *Options) server(own *accounts) (*server.Options, error) {
 	// gofail: var bugLazySync struct{}
 	// options.SyncAlways = false
 	if o.MQTT != nil {
-		err = o.MQTT.configure(options, own)
+		o.MQTT.configure(options, own)
 	}
-	return options, err
+	return options, nil
 }
 
 // checkAccess returns an error if this process may not read and write a file of the server.
@@ -248,6 +269,9 @@ func (s *Server) Usage() (Usage, error) {
 func (s *Server) Restart(timeout time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.front != nil {
+		s.front.server.Store(0) // another process may get the port
+	}
 	if err := stop(s.ns, timeout); err != nil {
 		return err
 	}
@@ -258,7 +282,10 @@ func (s *Server) Restart(timeout time.Duration) error {
 var ErrStopTimeout = errors.New("the embedded nats-server did not stop in time")
 
 // Stop stops the server and waits until its files are closed.
-func (s *Server) Stop(timeout time.Duration) error { return stop(s.running(), timeout) }
+func (s *Server) Stop(timeout time.Duration) error {
+	s.closeFront()
+	return stop(s.running(), timeout)
+}
 
 func stop(ns *server.Server, timeout time.Duration) error {
 	ns.Shutdown()

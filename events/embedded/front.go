@@ -1,0 +1,161 @@
+package embedded
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxPacket is the maximum size of a client's MQTT packet in bytes. nats-server would accept
+// Options.MaxPayload.
+const maxPacket = 64 << 10
+
+// Sizes in bytes of the buffers of a connection: the front's own, and the kernel's, which would
+// otherwise store some MiB that the client has not read.
+const (
+	frontBuffer  = 4 << 10
+	kernelBuffer = 64 << 10
+)
+
+// front listens for MQTT clients, and forwards their packets to nats-server within limits.
+// While the server restarts, the front keeps its port and closes the connections.
+type front struct {
+	*MQTT
+	log      *slog.Logger
+	listener net.Listener
+	server   atomic.Int32 // port of nats-server's MQTT listener, 0 while it does not run
+	stopping context.Context
+	stop     context.CancelFunc
+	running  sync.WaitGroup
+}
+
+// close closes the port and all connections. It waits until their goroutines have ended.
+func (f *front) close() {
+	f.stop()
+	_ = f.listener.Close()
+	f.running.Wait()
+}
+
+// accept serves connections until close is called.
+func (f *front) accept() {
+	for f.stopping.Err() == nil {
+		client, err := f.listener.Accept()
+		if err != nil {
+			if f.stopping.Err() == nil {
+				f.log.Error("MQTT connection not accepted", "error", err)
+				time.Sleep(time.Second) // such as until a file descriptor is free
+			}
+			continue
+		}
+		release, ok := func() {}, true
+		if f.Take != nil {
+			release, ok = f.Take(client.RemoteAddr())
+		}
+		if !ok {
+			_ = client.Close() // without a TLS handshake
+			continue
+		}
+		f.running.Go(func() {
+			defer release()
+			f.serve(client)
+		})
+	}
+}
+
+// serve forwards the bytes of a connection until one of its two ends closes it.
+func (f *front) serve(client net.Conn) {
+	defer func() { _ = client.Close() }()
+	_ = client.(*net.TCPConn).SetWriteBuffer(kernelBuffer)
+	if f.TLS != nil {
+		secure := tls.Server(client, f.TLS)
+		if err := f.handshake(secure); err != nil {
+			return
+		}
+		client = secure
+	}
+	server, err := f.dial(f.stopping)
+	if err != nil {
+		return // clients connect again
+	}
+	closeBoth := func() { _, _ = server.Close(), client.Close() }
+	defer context.AfterFunc(f.stopping, closeBoth)()
+	var sending sync.WaitGroup
+	sending.Go(func() { f.sendMessages(client, server); closeBoth() })
+	f.sendPackets(server, client)
+	closeBoth()
+	sending.Wait()
+}
+
+// handshake performs the TLS handshake with a client.
+func (f *front) handshake(client *tls.Conn) error {
+	ctx, cancel := context.WithTimeout(f.stopping, f.timeout())
+	defer cancel()
+	err := client.HandshakeContext(ctx)
+	if err != nil && !errors.Is(err, io.EOF) && f.stopping.Err() == nil {
+		host, _, _ := net.SplitHostPort(client.RemoteAddr().String())
+		f.log.Warn("TLS handshake failed", "client", host, "error", err)
+	}
+	return err
+}
+
+// sendPackets sends a client's packets to the server. It returns at a packet that is too large,
+// does not end in time, or is a PUBLISH with QoS 2: the server refuses any PUBLISH of a client,
+// but stores one with QoS 2 before it does.
+func (f *front) sendPackets(server io.Writer, client net.Conn) {
+	r := bufio.NewReaderSize(client, frontBuffer)
+	for {
+		_ = client.SetReadDeadline(time.Time{})
+		head, err := r.ReadByte()
+		if err != nil {
+			return
+		}
+		_ = client.SetReadDeadline(time.Now().Add(f.timeout()))
+		size, err := binary.ReadUvarint(r) // the encoding of MQTT's Remaining Length
+		if err != nil || size > maxPacket || head&0b1111_0110 == 0b0011_0100 {
+			return
+		}
+		if _, err := server.Write(binary.AppendUvarint([]byte{head}, size)); err != nil {
+			return
+		}
+		if _, err := io.CopyN(server, r, int64(size)); err != nil { //nolint:gosec // at most maxPacket
+			return
+		}
+	}
+}
+
+// sendMessages sends the server's bytes to a client until the client reads too slowly.
+func (f *front) sendMessages(client net.Conn, server io.Reader) {
+	buffer := make([]byte, frontBuffer)
+	for {
+		n, err := server.Read(buffer)
+		if err != nil {
+			return
+		}
+		_ = client.SetWriteDeadline(time.Now().Add(f.timeout()))
+		if _, err := client.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// dial connects to nats-server's MQTT listener.
+func (f *front) dial(ctx context.Context) (net.Conn, error) {
+	port := f.server.Load()
+	if port == 0 {
+		return nil, errors.New("the MQTT server is not running: it may be restarting")
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(int(port))))
+	if err == nil {
+		_ = conn.(*net.TCPConn).SetReadBuffer(kernelBuffer)
+	}
+	return conn, err
+}

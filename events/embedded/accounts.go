@@ -155,12 +155,12 @@ func (a *accounts) erase(org string) error {
 	if err != nil {
 		return err
 	}
-	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: server.DEFAULT_MAX_CONNECTIONS})
+	clients, err := a.connections(account)
 	if err != nil {
 		return err
 	}
-	for _, c := range clients.Conns {
-		_ = a.server.DisconnectClientByID(c.Cid) // an error says that it is not connected
+	for _, c := range clients {
+		a.disconnect(c)
 	}
 	err = a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
 		list := js.ListStreams(ctx)

@@ -33,6 +33,7 @@ type front struct {
 	log      *slog.Logger
 	listener net.Listener
 	server   atomic.Int32 // port of nats-server's MQTT listener, 0 while it does not run
+	ends     sync.Map     // func() that closes a connection, by the port from which the front dialed nats-server
 	stopping context.Context
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -88,11 +89,22 @@ func (f *front) serve(client net.Conn) {
 	}
 	closeBoth := func() { _, _ = server.Close(), client.Close() }
 	defer context.AfterFunc(f.stopping, closeBoth)()
+	port := server.LocalAddr().(*net.TCPAddr).Port
+	f.ends.Store(port, closeBoth)
+	defer f.ends.Delete(port)
 	var sending sync.WaitGroup
 	sending.Go(func() { f.sendMessages(client, server); closeBoth() })
 	f.sendPackets(server, client)
 	closeBoth()
 	sending.Wait()
+}
+
+// end closes the connection that the front dialed from a port. nats-server would wait until its
+// own write to a client that does not read times out, and keep the messages until then.
+func (f *front) end(port int) {
+	if end, ok := f.ends.Load(port); ok {
+		go end.(func())() // TLS may take some seconds
+	}
 }
 
 // handshake performs the TLS handshake with a client.

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -216,24 +219,87 @@ func TestMQTT_MaxClients(t *testing.T) {
 	}
 }
 
-// The next change waits while clients do not read.
+// journal is a log in memory.
+type journal struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.Buffer.Write(p)
+}
+
+func (j *journal) has(text string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Contains(j.String(), text)
+}
+
+// Clients that do not read are disconnected, except this process's own. They do not stop messages
+// to another client of their organization.
 func TestMQTT_UnreadMessages(t *testing.T) {
-	w := newMQTTWorld(t)
+	var log journal
+	w := newMQTTWorld(t, func(o *embedded.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	for i := range 8 {
 		w.deaf("acme", fmt.Sprint("deaf", i), "t/#")
 	}
-	large := strings.Repeat("x", 1<<20)
-	var err error
-	for n := 0; err == nil; n++ {
-		if n > 100 {
-			t.Fatal("there is room beside 800 MiB of unread messages")
+	own, err := w.server.DialMQTT(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = own.Close() }()
+	user, password := w.server.Credentials("acme")
+	w.subscribe(w.login(own, "own", user, password), "t/#", "t/+") // has more to read than each other client
+	reader, large := w.device("acme", "reader", "t/#"), strings.Repeat("x", 1<<20)
+	for n := range 16 {
+		if !w.room("acme") {
+			t.Fatal("no room")
 		}
-		w.publish("acme", "t/price", large)
-		_, err = w.server.MakeMQTTRoom("acme")
+		text := fmt.Sprint(n, large)
+		w.publish("acme", "t/price", text)
+		w.wants(reader, text)
 	}
-	if !w.room("other") {
-		t.Error("another organization has no room")
+	for began := time.Now(); !log.has("MQTT clients disconnected, they do not read their messages\" org=acme clients="); runtime.Gosched() {
+		if time.Since(began) > 8*time.Second { // later nats-server itself disconnects them
+			t.Fatal("128 MiB of unread messages, and no client is disconnected")
+		}
 	}
+	if len(reader.lost) > 0 {
+		t.Error("the client that reads is disconnected")
+	}
+	if err := own.SetReadDeadline(time.Now().Add(time.Second)); err != nil || ended(own) {
+		t.Errorf("this process's own client is disconnected, %v", err)
+	}
+}
+
+// heap returns the size of the heap in bytes, without the memory of pools.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// Clients that subscribe to retained messages and do not read take a limited memory.
+func TestMQTT_UnreadRetained(t *testing.T) {
+	w := newMQTTWorld(t)
+	for i := range 24 {
+		w.publish("acme", fmt.Sprint("t/", i), strings.Repeat("x", 256<<10))
+	}
+	before := heap()
+	for i := range 16 { // 18 MiB each
+		w.deaf("acme", fmt.Sprint("deaf", i), "t/#", "t/+", "t/+/#")
+	}
+	took := uint64(0)
+	for began := time.Now(); time.Since(began) < 8*time.Second; { // later nats-server itself disconnects them
+		if took = max(heap(), before) - before; took < 100<<20 {
+			return
+		}
+	}
+	t.Errorf("%d MiB of unread messages", took>>20)
 }
 
 // A restart closes the connections and keeps the port. A stop leaves nothing behind.

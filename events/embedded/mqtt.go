@@ -132,8 +132,8 @@ func (s *Server) Credentials(org string) (user, password string) {
 func (s *Server) MQTTPort() int { return s.front.listener.Addr().(*net.TCPAddr).Port }
 
 // MakeMQTTRoom deletes the oldest MQTT messages of an organization that takes its share of the
-// store. It reports whether there is room for another message then. While the organization's
-// clients have too much to read, it returns an error.
+// store. It reports whether there is room for another message then. If the organization's
+// clients have too much to read, MakeMQTTRoom disconnects some of them.
 func (s *Server) MakeMQTTRoom(org string) (room bool, err error) {
 	return s.organizations().makeRoom(org)
 }

@@ -2,8 +2,9 @@ package embedded
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,25 +25,78 @@ func (a *accounts) sessions() int64 {
 	return min(max(a.store/sessionsShare/maxSessionSize, 1), maxSessions)
 }
 
-// maxUnread is the maximum size of the messages that an organization's clients have not read
-// yet, beyond which the next change waits. The server disconnects a client that reads nothing
-// for 10 seconds.
-const maxUnread = 64 << 20
+// maxUnread is the maximum size in bytes of the messages in memory that an organization's
+// clients have not read yet. unreadInterval is the time between checks. A client gets messages
+// at its subscription too, without a publication.
+const (
+	maxUnread      = 64 << 20
+	unreadInterval = 250 * time.Millisecond
+)
 
-// checkUnread returns an error while an organization's clients have not read enough.
-func (a *accounts) checkUnread(account *server.Account) error {
-	clients, err := a.server.Connz(&server.ConnzOptions{Account: account.Name, Limit: server.DEFAULT_MAX_CONNECTIONS})
+// limitUnread limits the unread messages of every organization until the front stops.
+func (s *Server) limitUnread() {
+	tick := time.NewTicker(unreadInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.front.stopping.Done():
+			return
+		case <-tick.C:
+		}
+		a := s.organizations()
+		a.ready.Range(func(_, account any) bool {
+			if err := a.dropUnread(account.(*server.Account)); err != nil {
+				a.log.Error("unread MQTT messages not checked", "error", err)
+			}
+			return true
+		})
+	}
+}
+
+// dropUnread disconnects the clients of an account that have the most unread messages, until
+// the others have at most maxUnread.
+func (a *accounts) dropUnread(account *server.Account) error {
+	if account.NumLocalConnections() == 0 {
+		return nil
+	}
+	clients, err := a.connections(account)
 	if err != nil {
 		return err
 	}
-	unread := 0
-	for _, c := range clients.Conns {
+	clients = slices.DeleteFunc(clients, func(c *server.ConnInfo) bool {
+		user, _, _ := strings.Cut(c.AuthorizedUser, "/")
+		return user == processUser
+	})
+	unread, dropped := 0, 0
+	for _, c := range clients {
 		unread += c.Pending
 	}
-	if unread > maxUnread {
-		return fmt.Errorf("MQTT clients of %s have not read %d bytes, at most %d are allowed", strings.TrimPrefix(account.Name, accountPrefix), unread, maxUnread)
+	for ; unread > maxUnread; dropped++ {
+		unread -= clients[dropped].Pending
+		a.disconnect(clients[dropped])
+	}
+	if dropped > 0 {
+		a.log.Warn("MQTT clients disconnected, they do not read their messages",
+			"org", strings.TrimPrefix(account.Name, accountPrefix), "clients", dropped, "limit", maxUnread)
 	}
 	return nil
+}
+
+// connections returns the connections of an account, those with the most unread bytes first.
+func (a *accounts) connections(account *server.Account) (server.ConnInfos, error) {
+	list, err := a.server.Connz(&server.ConnzOptions{
+		Account: account.Name, Username: true, Sort: server.ByPending, Limit: server.DEFAULT_MAX_CONNECTIONS,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list.Conns, nil
+}
+
+// disconnect ends a connection of an account.
+func (a *accounts) disconnect(c *server.ConnInfo) {
+	_ = a.server.DisconnectClientByID(c.Cid) // an error says that it is not connected
+	a.front.end(c.Port)
 }
 
 // makeRoom deletes the older half of an organization's messages for absent clients if its
@@ -52,7 +106,7 @@ func (a *accounts) makeRoom(org string) (room bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := a.checkUnread(account); err != nil {
+	if err := a.dropUnread(account); err != nil {
 		return false, err
 	}
 	share := uint64(a.store) / messagesShare //nolint:gosec // positive

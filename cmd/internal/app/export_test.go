@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -16,6 +17,9 @@ func (a *App) HoldBackups() (release func()) {
 	a.backingUp.Lock()
 	return a.backingUp.Unlock
 }
+
+// MQTTAddress returns the address of the MQTT listener.
+func (a *App) MQTTAddress() string { return fmt.Sprint("127.0.0.1:", a.embedded.MQTTPort()) }
 
 // CompactStore starts the compaction of a start at the given time.
 func CompactStore(ctx context.Context, o Options, now time.Time) error {

@@ -256,10 +256,12 @@ func (l *logged) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestLimits_Connections checks that max-connections limits the connections to the API, and
-// none to the admin listener.
+// TestLimits_Connections checks that max-connections limits the connections to the API and to the
+// MQTT listener, and none to the admin listener.
 func TestLimits_Connections(t *testing.T) {
-	a := startWith(t, func(o *app.Options) { o.Limits.MaxConnections = 4 }) // one of a client
+	a := startWith(t, func(o *app.Options) { // one of a client to each listener
+		o.Limits.MaxConnections, o.OpenADR.Enabled, o.MQTT = 4, true, "127.0.0.1:0"
+	})
 	dial := func(url string) net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -268,12 +270,14 @@ func TestLimits_Connections(t *testing.T) {
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
-	dial(a.URL())
 	dial(a.AdminURL())
-	if n, err := dial(a.URL()).Read(make([]byte, 1)); err == nil {
-		t.Errorf("the second connection reads %d bytes, want its end", n)
-	}
-	if !shows(t, a, `gridhook_connections_refused_total{listener="public"} 1`) {
-		t.Error("the metrics lack the refused connection")
+	for listener, address := range map[string]string{"public": a.URL(), "mqtt": a.MQTTAddress()} {
+		dial(address)
+		if n, err := dial(address).Read(make([]byte, 1)); err == nil {
+			t.Errorf("%s: the second connection reads %d bytes, want its end", listener, n)
+		}
+		if !shows(t, a, `gridhook_connections_refused_total{listener="`+listener+`"} 1`) {
+			t.Errorf("%s: the metrics lack the refused connection", listener)
+		}
 	}
 }

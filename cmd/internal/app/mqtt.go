@@ -4,23 +4,35 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/mqtt"
 	"github.com/gridhook/gridhook/storage"
 )
 
+// clientsShare is the share of max-connections that an organization's MQTT clients may have, as a
+// divisor.
+const clientsShare = 4
+
 // mqttListener returns the embedded server's listener for MQTT clients, nil without MQTT.
 func (a *App) mqttListener() (m *embedded.MQTT, err error) {
 	if a.MQTT == "" {
 		return nil, nil
 	}
-	m = &embedded.MQTT{Listen: a.MQTT, Admit: func(user, password string) (to embedded.Admission, ok bool) {
+	limit := rest.NewConnectionLimit(rest.Deps{
+		Log:        a.Log.With("listener", "mqtt"),
+		Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"listener": "mqtt"}, a.Registry),
+	}, requestOptions(&a.Config))
+	m = &embedded.MQTT{Listen: a.MQTT, Take: limit.Take, MaxClients: max(1, a.Limits.MaxConnections/clientsShare)}
+	m.Admit = func(user, password string) (to embedded.Admission, ok bool) {
 		if admit := a.admission.Load(); admit != nil {
 			to.Organization, to.Prefixes, to.Until, ok = (*admit)(user, password)
 		}
 		return to, ok // false before the API is ready
-	}}
+	}
 	if a.TLS != (config.KeyPair{}) {
 		m.TLS, err = tlsConfig(a.TLS, a.Log)
 	}

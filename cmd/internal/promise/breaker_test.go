@@ -26,7 +26,7 @@ func (p *partner) breaker() breaker {
 // one of them died, and the endpoint recovered.
 func TestBreaker_Shown(t *testing.T) {
 	t.Parallel()
-	const homes = 2000
+	const homes = 300
 	server := nats(t)
 	api := start(t, "api", t.TempDir(), "--nats", server)
 	one := start(t, "worker", t.TempDir(), "--nats", server)
@@ -39,7 +39,7 @@ func TestBreaker_Shown(t *testing.T) {
 		t.Errorf("before the first delivery the breaker is %+v", b)
 	}
 	began := time.Now()
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	var seen breaker
 	api.await("the breaker to be open", func() bool { seen = acme.breaker(); return seen.State == "OPEN" })
 	if seen.Workers != 1 || seen.Since == nil || seen.Since.Before(began.Add(-time.Second)) || seen.NextProbeAt == nil || !seen.NextProbeAt.After(*seen.Since) {

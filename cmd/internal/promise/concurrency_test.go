@@ -44,7 +44,7 @@ func (s *slow) counts() (peak, all int) {
 // The requests in flight never exceed the concurrency, however many endpoints are slow.
 func TestConcurrency_SlowEndpoints(t *testing.T) {
 	t.Parallel()
-	const endpoints, concurrency = 300, 32
+	const endpoints, concurrency = 120, 32
 	p := start(t, "serve", t.TempDir(), "--max-endpoints", fmt.Sprint(endpoints),
 		"--concurrency", fmt.Sprint(concurrency), "--endpoint-concurrency", "8")
 	acme := furnish(t, p, 1)
@@ -62,7 +62,7 @@ func TestConcurrency_SlowEndpoints(t *testing.T) {
 	// Endpoints that have not responded yet get half of the concurrency. The second trigger
 	// finds endpoints that have.
 	for range 2 {
-		acme.completed(acme.trigger())
+		acme.completed(acme.trigger(hour()))
 	}
 	peak, all := s.counts()
 	t.Logf("of %d requests at most %d were open at once", all, peak)

@@ -13,7 +13,8 @@ import (
 // homes, and gets every delivery after its recovery.
 func TestDeadEndpoint_Parked(t *testing.T) {
 	t.Parallel()
-	const homes = 20_480 // 80 slices
+	const slices = 62
+	const homes = slices * 64
 	p := start(t, "serve", t.TempDir())
 	acme := furnish(t, p, homes)
 	r := newReceiver(t)
@@ -26,7 +27,7 @@ func TestDeadEndpoint_Parked(t *testing.T) {
 		waiting = p.metric("gridhook_retries_pending")
 		return p.metric("gridhook_walks_parked_total") >= 1 && waiting >= 1
 	})
-	if waiting > homes/400 { // a walk that is not parked costs a message per slice of 256 homes
+	if waiting > slices/2 { // a walk that is not parked costs a message per slice
 		t.Errorf("%d homes of a dead endpoint cost %v messages, want a handful", homes, waiting)
 	}
 	r.listen(address)

@@ -66,7 +66,7 @@ func TestDelivery_EqualsOperation(t *testing.T) {
 // of a large organization have more homes.
 func TestDelivery_KilledThreeTimes(t *testing.T) {
 	t.Parallel()
-	for name, size := range map[string]struct{ homes, slice int }{"slices of 64": {4000, 64}, "slices of 256": {16_000, 256}} {
+	for name, size := range map[string]struct{ homes, slice int }{"slices of 64": {2500, 64}, "slices of 256": {10_000, 256}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			killThreeTimes(t, size.homes, size.slice)
@@ -120,7 +120,7 @@ func TestDelivery_ThirdAttemptAfterRestart(t *testing.T) {
 		return http.StatusOK
 	}
 	acme.register(r, map[string]any{"initialSeconds": 2, "multiplier": 2, "maxSeconds": 8, "giveUpSeconds": 600})
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	r.wait("the first attempt of every home", func() bool { return len(r.got) >= homes })
 	p.stop()
 	stopped := time.Now()
@@ -168,7 +168,7 @@ func TestDelivery_GracefulStop(t *testing.T) {
 	acme := furnish(t, p, homes)
 	r := newReceiver(t)
 	acme.register(r, nil)
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	r.wait("the middle of the walk", func() bool { return r.total >= homes/4 })
 	p.stop()
 	p = start(t, "serve", data)

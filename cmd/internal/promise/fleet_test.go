@@ -9,7 +9,7 @@ import (
 // one worker loses nothing, and a new worker catches up by itself.
 func TestFleet_WorkerKilled(t *testing.T) {
 	t.Parallel()
-	const homes = 4000
+	const homes = 2000
 	server := nats(t)
 	api := start(t, "api", t.TempDir(), "--nats", server)
 	first := start(t, "worker", t.TempDir(), "--nats", server, "--slices", "4")

@@ -98,7 +98,7 @@ func TestNotice_Killed(t *testing.T) {
 	gone.answer = func(string, string, int) int { return http.StatusGone }
 	acme.register(gone, nil)
 	l := acme.listener(http.StatusServiceUnavailable, map[string]any{"eventTypes": []string{"price_signal.trigger.completed", "endpoint.disabled"}})
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	acme.completed(trigger)
 	p.await("the first attempt to tell", func() bool { refused, _ := l.counts(); return refused >= 2 })
 	p.kill()

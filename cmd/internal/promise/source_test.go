@@ -102,22 +102,25 @@ func TestSource_EndToEnd(t *testing.T) {
 	t.Parallel()
 	server := nats(t)
 	api := start(t, "api", t.TempDir(), "--nats", server)
-	workers := make([]*process, 3)
+	workers := make([]*process, 2)
 	for i := range workers {
 		workers[i] = start(t, "worker", t.TempDir(), "--nats", server)
 	}
 	acme := furnish(t, api, 6) // on other plans
 	r := newReceiver(t)
 	acme.register(r, nil)
-	o := newOperatorServer(t)
-	o.publish(http.StatusOK, 40)
-	api.command("source", "add", "--id", "hub", "--adapter", "csv", "--url", o.url, "--param", "node=HUB", "--plan", "hub", "--every", "1h")
-	api.await("the first prices", func() bool { return len(api.source("hub").Runs) == 1 })
+	o, failing := newOperatorServer(t), newOperatorServer(t)
+	for id, server := range map[string]*operatorServer{"hub": o, "failing": failing} {
+		server.publish(http.StatusOK, 40)
+		api.command("source", "add", "--id", id, "--adapter", "csv", "--url", server.url, "--param", "node="+id, "--plan", id, "--every", "1h")
+		api.await("the first prices", func() bool { return len(api.source(id).Runs) == 1 })
+	}
 	homes := filepath.Join(t.TempDir(), "homes.ndjson")
 	var lines strings.Builder
 	for i := range 3 {
 		fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":"live_%d","timezone":"America/Chicago","ratePlanId":"hub"}`+"\n", organization, i)
 	}
+	fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":"recovered","timezone":"America/Chicago","ratePlanId":"failing"}`+"\n", organization)
 	writeFile(t, homes, []byte(lines.String()))
 	api.command("import", homes)
 	api.command("schedule", "create", "--org", organization, "--on-price-change")
@@ -128,32 +131,33 @@ func TestSource_EndToEnd(t *testing.T) {
 		r.wait(what, func() bool {
 			return len(r.got["live_0"]) >= n && len(r.got["live_1"]) >= n && len(r.got["live_2"]) >= n
 		})
-		if got := slices.Sorted(maps.Keys(r.arrivals())); !slices.Equal(got, []string{"live_0", "live_1", "live_2"}) {
-			t.Errorf("%s: signals of the homes %v", what, got)
-		}
-	}
-	o.publish(http.StatusOK, 50)
-	api.command("source", "run", "hub")
-	affected("the signals of new prices", 1)
-	for home, got := range r.arrivals() {
-		if took := got[0].at.Sub(o.firstAsked()); took > newPricesWithin {
-			t.Errorf("the signal of %s came %v after the source's response, want at most %v", home, took, newPricesWithin)
+		got := r.arrivals()
+		delete(got, "recovered")
+		if len(got) != 3 {
+			t.Errorf("%s: signals of the homes %v", what, slices.Sorted(maps.Keys(got)))
 		}
 	}
 
-	// The server fails, and is back with other prices.
-	o.publish(http.StatusInternalServerError, 60)
-	api.command("source", "run", "hub")
-	api.await("a failed run", func() bool { return api.source("hub").Failures > 0 })
+	// A server fails, and is back with other prices. The source recovers by itself, during
+	// the rest of the test.
+	failing.publish(http.StatusInternalServerError, 60)
+	api.command("source", "run", "failing")
+	api.await("a failed run", func() bool { return api.source("failing").Failures > 0 })
 	api.await("a worker that counts the failed run", func() bool {
 		return slices.ContainsFunc(workers, func(w *process) bool {
 			return w.metric(`gridhook_source_runs_total{adapter="csv",outcome="FAILED"}`) >= 1
 		})
 	})
-	o.publish(http.StatusOK, 60)
-	affected("the signals after the recovery", 2)
-	if s := api.source("hub"); s.Failures != 0 || s.Runs[0].Outcome != "STORED" || s.Runs[1].Outcome != "FAILED" || !strings.Contains(s.Runs[1].Error, "500") {
-		t.Errorf("after the recovery: %+v", s)
+	failing.publish(http.StatusOK, 60)
+
+	o.publish(http.StatusOK, 50)
+	api.command("source", "run", "hub")
+	affected("the signals of new prices", 1)
+	for _, home := range []string{"live_0", "live_1", "live_2"} {
+		got := r.arrivals()[home]
+		if took := got[0].at.Sub(o.firstAsked()); took > newPricesWithin {
+			t.Errorf("the signal of %s came %v after the source's response, want at most %v", home, took, newPricesWithin)
+		}
 	}
 
 	// Worker after worker is killed until the run is interrupted.
@@ -177,8 +181,12 @@ func TestSource_EndToEnd(t *testing.T) {
 	}
 	o.publish(http.StatusOK, 70)
 	start(t, "worker", t.TempDir(), "--nats", server)
-	affected("the signals of the repeated run", 3)
+	affected("the signals of the repeated run", 2)
 	if s := api.source("hub"); len(s.Runs) != runs+1 || s.Runs[0].Outcome != "STORED" {
 		t.Errorf("after the kill: %+v", s)
+	}
+	r.wait("the signal after the recovery", func() bool { return len(r.got["recovered"]) >= 1 })
+	if s := api.source("failing"); s.Failures != 0 || s.Runs[0].Outcome != "STORED" || s.Runs[1].Outcome != "FAILED" || !strings.Contains(s.Runs[1].Error, "500") {
+		t.Errorf("after the recovery: %+v", s)
 	}
 }

@@ -18,7 +18,7 @@ func TestStop_SecondSignal(t *testing.T) {
 	r := newReceiver(t)
 	acme.register(r, nil)
 	r.holdAfter(100)
-	trigger := acme.trigger()
+	trigger := acme.trigger(hour())
 	r.wait("requests that hang", func() bool { return r.total > 100 })
 	p.signal(syscall.SIGTERM)
 	p.waitUnready()

@@ -1,10 +1,9 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
-	"errors"
 	"html/template"
-	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 )
@@ -26,14 +25,23 @@ const pagePolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; s
 
 // pages returns the OpenAPI document of an audience and its documentation page.
 func pages(a Audience) []rest.Page {
-	text, err := OpenAPI(a)
-	var html strings.Builder
-	if err := errors.Join(err, docsPage.Execute(&html, (&document{audience: a}).title())); err != nil {
-		panic("api: " + err.Error()) // a test builds each page
+	text := func() []byte { return built(OpenAPI(a)) }
+	html := func() []byte {
+		var b bytes.Buffer
+		err := docsPage.Execute(&b, (&document{audience: a}).title())
+		return built(b.Bytes(), err)
 	}
 	return []rest.Page{
 		{Path: "/openapi.json", Data: text, Header: map[string]string{"Content-Type": "application/json"}},
-		{Path: "/docs", Data: []byte(html.String()), Header: map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": pagePolicy}},
-		{Path: "/docs/redoc.js", Data: rendererGzip, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8", "Content-Encoding": "gzip"}},
+		{Path: "/docs", Data: html, Header: map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": pagePolicy}},
+		{Path: "/docs/redoc.js", Data: func() []byte { return rendererGzip }, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8", "Content-Encoding": "gzip"}},
 	}
+}
+
+// built returns a document. It panics for an error: a test builds each document.
+func built(data []byte, err error) []byte {
+	if err != nil {
+		panic("api: " + err.Error())
+	}
+	return data
 }

@@ -7,8 +7,9 @@ import (
 
 // Page is a static document.
 type Page struct {
-	Path   string
-	Data   []byte
+	Path string
+	// Data returns the document. The first request calls it, not the start of the process.
+	Data   func() []byte
 	Header map[string]string
 }
 
@@ -23,13 +24,13 @@ func (s *Server) page(p Page) http.Handler {
 			refuse.ServeHTTP(w, r)
 			return
 		}
-		h := w.Header()
+		data, h := p.Data(), w.Header()
 		for name, value := range p.Header {
 			h.Set(name, value)
 		}
-		h.Set("Content-Length", strconv.Itoa(len(p.Data)))
+		h.Set("Content-Length", strconv.Itoa(len(data)))
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(p.Data) // the caller may be gone
+		_, _ = w.Write(data) // the caller may be gone
 	})
 }

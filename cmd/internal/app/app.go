@@ -100,6 +100,8 @@ type App struct {
 	running *errgroup.Group
 	failed  context.Context // ends when a part fails
 	stops   []stop
+	// cancels cancels the parts that take tasks.
+	cancels []context.CancelFunc
 	// delivering is the number of stops that come before the stops of the worker and the API.
 	// The admin listener stops there: it shows the health and the metrics until the worker has
 	// drained.
@@ -185,7 +187,7 @@ func (a *App) started(name string, stop func() error, err error) error {
 
 // run runs a part until its context ends. If the part ends earlier, with or without an
 // error, the whole process fails.
-func (a *App) run(name string, part func(ctx context.Context) error) {
+func (a *App) run(name string, part func(ctx context.Context) error) context.CancelFunc {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	a.running.Go(func() error {
@@ -200,6 +202,13 @@ func (a *App) run(name string, part func(ctx context.Context) error) {
 		return nil
 	})
 	a.onStop(name, func() error { cancel(); <-done; return nil })
+	return cancel
+}
+
+// runTasks is run for a part that takes tasks. Stop cancels all these parts at once, because
+// each waits for its last request for tasks.
+func (a *App) runTasks(name string, part func(ctx context.Context) error) {
+	a.cancels = append(a.cancels, a.run(name, part))
 }
 
 var errEnded = errors.New("unexpected end")
@@ -219,6 +228,9 @@ func (a *App) Wait(ctx context.Context) error {
 // the files last.
 func (a *App) Stop() error {
 	a.health.phase.Store("stopping")
+	for _, cancel := range a.cancels {
+		cancel()
+	}
 	var errs []error
 	for _, s := range slices.Backward(a.stops) {
 		if err := s.run(); err != nil {

@@ -21,14 +21,14 @@ func (a *App) startTasks(context.Context) error {
 	if a.OpenADR.Enabled {
 		d.State, d.ReportRetention, d.EveryChange = a.conn.StateLog(), a.OpenADR.ReportRetention, a.MQTT != ""
 	}
-	a.run("the replayer", a.withReceipts(replayer.New(replayer.Deps{
+	a.runTasks("the replayer", a.withReceipts(replayer.New(replayer.Deps{
 		Store: a.store, Ledger: a.ledger, Bus: a.conn, Tasks: a.conn, Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}).Run))
 	a.run("the notifier", a.withReceipts(notifier.New(notifier.Deps{
 		Store: a.store, Ledger: a.ledger, Notices: a.conn, Quota: a.quota(), FailureShare: a.Limits.FailureShare,
 		Log: a.Log, Registerer: a.Registry, Now: time.Now,
 	}).Run))
-	a.run("the scheduler", a.withReceipts(scheduler.New(d).Run))
+	a.runTasks("the scheduler", a.withReceipts(scheduler.New(d).Run))
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (a *App) startSources(context.Context) error {
 	}
 	a.sources = sources.New(d)
 	if a.delivers() {
-		a.run("the sources", a.sources.Run)
+		a.runTasks("the sources", a.sources.Run)
 	}
 	return nil
 }

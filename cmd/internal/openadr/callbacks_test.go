@@ -222,7 +222,7 @@ func (r *receiver) respond(status int) {
 // waitFor repeats a check until it succeeds.
 func waitFor[T any](t *testing.T, what string, ask func() (T, bool)) T {
 	t.Helper()
-	for late := time.Now().Add(patience); ; <-time.After(10 * time.Millisecond) {
+	for late := time.Now().Add(patience); ; <-time.After(100 * time.Millisecond) {
 		if v, ok := ask(); ok {
 			return v
 		}

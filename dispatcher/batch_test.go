@@ -47,7 +47,7 @@ func TestBatch_SameMessages(t *testing.T) {
 		w.worker()
 		log := w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
 		w.checkDelivered(nil, 1)
-		bodies := map[string][32]byte{}
+		bodies := map[string]uint64{}
 		for _, a := range w.partner.got() {
 			bodies[a.host+a.home] = a.body
 		}

@@ -65,7 +65,7 @@ func TestCompression_Deliveries(t *testing.T) {
 				t.Fatal("compressed signal of a day has 4 KB or more")
 			}
 		}
-		bodies := map[string][32]byte{}
+		bodies := map[string]uint64{}
 		for _, a := range w.partner.got() {
 			bodies[a.host+a.home] = a.body
 		}

@@ -218,30 +218,6 @@ func TestMQTT_Notifications(t *testing.T) {
 	ven.next(w, "DELETE", id) // and not the deletion of the event, which it may no longer see
 }
 
-// TestMQTT_Fair checks that an organization with many VENs does not hold back the messages of
-// another organization.
-func TestMQTT_Fair(t *testing.T) {
-	t.Parallel()
-	const vens, changes = 100, 20
-	w := newWorld(t, withMQTT, func(o *app.Options) { o.OpenADR.MaxObjects = 2 * vens })
-	for i := range vens {
-		w.want(http.StatusCreated, "bl", http.MethodPost, "vens", fmt.Sprintf(`{"objectType":"BL_VEN_REQUEST","clientID":"key_%d","venName":"v%[1]d","targets":["all"]}`, i))
-	}
-	big, _ := w.connect(w.keys["bl"], w.tokens["bl"])
-	small, _ := w.connect(w.keys["foreign"], w.tokens["foreign"])
-	if !w.listen(big, "bl", "events", "CREATE") || !w.listen(small, "foreign", "programs", "CREATE") {
-		t.Fatal("business logic may not subscribe")
-	}
-	for i := range changes {
-		w.want(http.StatusCreated, "bl", http.MethodPost, "events", fmt.Sprintf(`{"programID":"ev","eventName":"e%d","targets":["all"]}`, i))
-	}
-	w.want(http.StatusCreated, "foreign", http.MethodPost, "programs", `{"programName":"P"}`)
-	small.message(w)
-	if n := len(big.got); n >= changes {
-		t.Errorf("the message of another organization follows all %d of the first, want it meanwhile", n)
-	}
-}
-
 // TestMQTT_Prices checks that the newest event of a program is retained for later
 // clients, and that a changed tariff publishes the next.
 func TestMQTT_Prices(t *testing.T) {

@@ -234,17 +234,26 @@ func (r *Report) masterKey(c *config.Config, m machine) {
 	r.ok(check, "the secrets of endpoints are encrypted with the operator's key")
 }
 
-// openFiles compares the concurrency limit with the limit of open files.
+// openFiles compares the limits of requests and connections with the limit of open files.
 func (r *Report) openFiles(c *config.Config, m machine) {
 	const check = "open files"
 	limit, err := m.openFiles()
 	if err != nil {
 		return
 	}
-	// The sum covers slices and due retries, idle connections, and the store's files.
-	need := uint64(4*c.Worker.Concurrency + 1024) //nolint:gosec // the setting is positive
-	if limit < need {
-		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "the limit is %d, but %d concurrent requests can need %d", limit, c.Worker.Concurrency, need)
+	const store, perRequest, perMQTTClient = 1024, 4, 3 // a request has slices, due retries and idle connections beside it
+	need := store
+	if c.Role != config.API {
+		need += perRequest * c.Worker.Concurrency
+	}
+	if c.Role != config.Worker {
+		need += c.Limits.MaxConnections
+	}
+	if c.MQTT != "" {
+		need += perMQTTClient * c.Limits.MaxConnections
+	}
+	if limit < uint64(need) { //nolint:gosec // the settings are positive
+		r.warn(check, "raise the limit, such as LimitNOFILE=65536 of systemd", "the limit is %d, but concurrency and max-connections can need %d", limit, need)
 		return
 	}
 	r.ok(check, "the limit is %d", limit)

@@ -196,11 +196,13 @@ func TestLocal_Machine(t *testing.T) {
 		{foreign, "", "data folder", Problem, "cannot be written by this user: permission denied -> run doctor as the user of the service"},
 		{healthy, "", "data folder", OK, "on a disk"},
 		{healthy, "", "open files", OK, "the limit is 65536"},
-		{few, "", "open files", Warning, "the limit is 1024, but 1024 concurrent requests can need 5120"},
+		{few, "", "open files", Warning, "the limit is 1024, but concurrency and max-connections can need 15120"},
+		{few, "--max-connections=100", "open files", Warning, "can need 5220"},
+		{healthy, "--max-connections=20000 --openadr --mqtt=127.0.0.1:0", "open files", Warning, "can need 85120"},
 	} {
 		args := []string{"--data", folder(t, 0o700)}
 		if test.flag != "" {
-			args = append(args, test.flag)
+			args = append(args, strings.Fields(test.flag)...)
 		}
 		r := test.machine.asked(t, config.Serve, nil, args...)
 		r.want(t, test.check, test.want, test.says)

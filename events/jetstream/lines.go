@@ -74,7 +74,7 @@ func (l *lines) start(m jetstream.Msg, do, free func()) {
 	default:
 		p.acknowledge()
 	}
-	x.last = p.sequence
+	x.last = max(x.last, p.sequence) // a consumer that was made again begins with earlier changes
 }
 
 func (l *lines) log(t *events.Trigger) *slog.Logger {

@@ -71,7 +71,7 @@ func TestConnections_Maximum(t *testing.T) {
 			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			must(t, err)
 			discard := slog.New(slog.DiscardHandler)
-			limit := rest.NewConnectionLimit(rest.Deps{Log: discard}, rest.Options{MaxConnections: 8}) // two of a client
+			limit := rest.NewConnectionLimit(rest.Deps{Log: discard}, rest.Options{MaxConnections: 2})
 			server := bare(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 			go func() { _ = server.Serve(rest.Listen(l, config, limit, discard)) }()
 			t.Cleanup(func() { _ = server.Close() })

@@ -171,7 +171,7 @@ type Limits struct {
 
 	MaxIdempotencyKeys int `setting:"max-idempotency-keys" default:"10000" min:"1" max:"1000000" help:"maximum number of new idempotency keys a day per organization and process, not counting triggers; serve lowers it to a 128th of the store, 4 KiB a key; a client address without an API key has a hundredth; another one gets response 429"`
 
-	MaxConnections int           `setting:"max-connections" default:"10000" min:"1" max:"1000000" help:"maximum number of connections to the API for partners; a quarter of it per client address, an IPv6 /48 counting as one, and all of it per address in trusted-proxies; another one is closed at once; the MQTT listener has as many of its own, a quarter per organization"`
+	MaxConnections int           `setting:"max-connections" default:"10000" min:"1" max:"1000000" help:"maximum number of connections to the API for partners; a quarter of it per client address, an IPv6 /48 counting as one, and all of it for this machine and per address in trusted-proxies; another one is closed at once; the MQTT listener has as many of its own, a quarter per organization"`
 	MaxHeaders     Size          `setting:"max-headers" default:"16KiB" min:"1KiB" max:"1MiB" help:"maximum size of a request's headers"`
 	HeaderTimeout  time.Duration `setting:"header-timeout" default:"5s" min:"100ms" max:"1h" help:"timeout of reading a request's headers"`
 	ReadTimeout    time.Duration `setting:"read-timeout" default:"15s" min:"100ms" max:"1h" help:"timeout of reading a whole request"`

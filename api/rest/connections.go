@@ -12,7 +12,7 @@ import (
 )
 
 // ConnectionLimit limits the connections of a listener. A client address may have a quarter
-// of them, a trusted proxy all. The listener closes a connection beyond the limit. It does
+// of them, a trusted proxy or this machine all. The listener closes a connection beyond the limit. It does
 // not wait for another connection to end, as netutil.LimitListener does: clients with idle
 // connections would then block all the others.
 type ConnectionLimit struct {
@@ -45,7 +45,7 @@ func (l *ConnectionLimit) Take(from net.Addr) (release func(), ok bool) {
 		ip := addr.Addr().Unmap()
 		const site = 48 // bits of the largest network that providers assign to a customer
 		client = network(ip, site)
-		if l.proxies.trust(ip) {
+		if l.proxies.trust(ip) || ip.IsLoopback() { // a proxy on this machine, or a test
 			most = l.max
 		}
 	}

@@ -259,8 +259,8 @@ func (l *logged) Write(line []byte) (int, error) {
 // TestLimits_Connections checks that max-connections limits the connections to the API and to the
 // MQTT listener, and none to the admin listener.
 func TestLimits_Connections(t *testing.T) {
-	a := startWith(t, func(o *app.Options) { // one of a client to each listener
-		o.Limits.MaxConnections, o.OpenADR.Enabled, o.MQTT = 4, true, "127.0.0.1:0"
+	a := startWith(t, func(o *app.Options) {
+		o.Limits.MaxConnections, o.OpenADR.Enabled, o.MQTT = 1, true, "127.0.0.1:0"
 	})
 	dial := func(url string) net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))

@@ -16,7 +16,6 @@ type webhookEndpointLine struct {
 	Secret string `json:"secret" pattern:"secret" nullable:"false"`
 }
 
-// prepare keeps whether a stored endpoint is enabled unless the line says it.
 func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	e := storage.NewWebhookEndpoint(l.OrganizationID)
 	e.ID = l.ID
@@ -26,9 +25,7 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	choice.Check(&c.p)
 	before := c.endpointBefore(e.Ref())
 	if before.ID != "" {
-		over := webhookEndpointLine{EndpointSettings: wire.EndpointSettings{EndpointSettings: before.EndpointSettings}}
-		c.decodeOver(&over)
-		l.Enabled = over.Enabled
+		c.keepEnabled(&l.Enabled, before.Enabled)
 	}
 	err := c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	if err == nil && c.p.Err() == nil {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -134,6 +135,17 @@ func replaced[T any, P interface {
 // the stored value of a field that the line does not name.
 func (c *check) decodeOver(stored importLine) {
 	_, _ = c.Decode(c.l.text, stored, "line") // the first decoding has reported the errors
+}
+
+// keepEnabled sets enabled to the stored value unless the line names it: whoever pauses an
+// endpoint, a channel, a schedule or a source must not see an import resume it.
+func (c *check) keepEnabled(enabled *bool, stored bool) {
+	var line struct {
+		Enabled *bool `json:"enabled"`
+	}
+	if err := json.Unmarshal(c.l.text, &line); err == nil && line.Enabled == nil { // the first decoding has reported the errors
+		*enabled = stored
+	}
 }
 
 // owner adds a field error if the line's organization does not exist.

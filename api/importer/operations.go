@@ -13,15 +13,12 @@ type channelLine struct {
 	storage.ChannelSettings
 }
 
-// prepare keeps whether a stored channel is enabled unless the line says it.
 func (l *channelLine) prepare(c *check) storage.Entity {
 	ch := storage.Channel{ID: l.ID, Base: storage.Base{OrganizationID: l.OrganizationID}}
 	c.owner(&l.lineHead)
 	before, found := replaced[storage.Channel](c, ch.Ref())
 	if found {
-		over := channelLine{ChannelSettings: storage.ChannelSettings{Enabled: before.Enabled}}
-		c.decodeOver(&over)
-		l.Enabled = over.Enabled
+		c.keepEnabled(&l.Enabled, before.Enabled)
 	}
 	c.failed(c.ConfigureChannel(&l.ChannelSettings, &ch, &before, &c.p))
 	return &ch
@@ -35,16 +32,13 @@ type scheduleLine struct {
 	wire.ScheduleSettings
 }
 
-// prepare keeps whether a stored schedule is enabled unless the line says it. A scheduler
-// finds a new schedule and plans its first run.
+// prepare returns the schedule. A scheduler finds a new schedule and plans its first run.
 func (l *scheduleLine) prepare(c *check) storage.Entity {
 	s := storage.NewSchedule(l.OrganizationID)
 	s.ID = l.ID
 	c.owner(&l.lineHead)
 	if before, found := replaced[storage.Schedule](c, s.Ref()); found {
-		over := scheduleLine{ScheduleSettings: wire.ScheduleSettings{Enabled: before.Enabled}}
-		c.decodeOver(&over)
-		l.Enabled = over.Enabled
+		c.keepEnabled(&l.Enabled, before.Enabled)
 	}
 	c.ConfigureSchedule(&l.ScheduleSettings, &s, &c.p)
 	return &s

@@ -16,9 +16,21 @@ import (
 type bodyMemory struct {
 	max int64
 
-	mu      sync.Mutex
-	total   int64
-	byPayer map[string]int64
+	mu   sync.Mutex
+	held shares // by payer
+}
+
+// shares counts something in all, and of each owner.
+type shares struct {
+	total int64
+	by    map[string]int64
+}
+
+func (s *shares) add(owner string, n int64) {
+	s.total += n
+	if s.by[owner] += n; s.by[owner] == 0 {
+		delete(s.by, owner)
+	}
 }
 
 // share is the divisor of a limit for one organization, or for one client address.
@@ -39,26 +51,19 @@ func (m *bodyMemory) hold(c *Caller, n int64, changed bool) (release func(), err
 	payer := c.Payer()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch held := m.byPayer[payer]; {
+	switch held := m.held.by[payer]; {
 	case changed:
 	case !c.Operator && held > 0 && held+n > m.max/share:
 		return nil, errBodyMemory(c, m.max/share)
-	case m.total > 0 && m.total+n > m.max:
+	case m.held.total > 0 && m.held.total+n > m.max:
 		return nil, ErrUnavailable
 	}
-	m.add(payer, n)
+	m.held.add(payer, n)
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.add(payer, -n)
+		m.held.add(payer, -n)
 	}, nil
-}
-
-func (m *bodyMemory) add(payer string, n int64) {
-	m.total += n
-	if m.byPayer[payer] += n; m.byPayer[payer] == 0 {
-		delete(m.byPayer, payer)
-	}
 }
 
 func errBodyMemory(c *Caller, limit int64) *Problem {
@@ -73,7 +78,7 @@ func errBodyMemory(c *Caller, limit int64) *Problem {
 
 // ReadBody reads a body of at most limit bytes, which the caller enforces. It counts the
 // body until the operation ends: by its Content-Length, otherwise by limit once the body has
-// more than leastCounted bytes. Errors: those of hold and of readError.
+// more than leastCounted bytes. Errors: errBodyMemory, ErrUnavailable, and those of readError.
 func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
 	body, n := io.Reader(r.Body), min(r.ContentLength, limit)
 	if n < 0 {

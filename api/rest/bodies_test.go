@@ -43,7 +43,7 @@ func TestBodyMemory_Hold(t *testing.T) {
 		"beyond the limit":              {[]body{{of("acme"), 4 * size, false}}, body{of("bolt"), size, false}, http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := bodyMemory{max: share * size, byPayer: map[string]int64{}}
+			m := bodyMemory{max: share * size, held: shares{by: map[string]int64{}}}
 			var releases []func()
 			for _, b := range append(test.held, test.next) {
 				release, err := m.hold(b.of, b.n, b.changed)
@@ -62,8 +62,8 @@ func TestBodyMemory_Hold(t *testing.T) {
 			for _, release := range releases {
 				release()
 			}
-			if m.total != 0 || len(m.byPayer) != 0 {
-				t.Errorf("%d bytes are left", m.total)
+			if m.held.total != 0 || len(m.held.by) != 0 {
+				t.Errorf("%d bytes are left", m.held.total)
 			}
 		})
 	}

@@ -12,25 +12,24 @@ import (
 )
 
 // ConnectionLimit limits the connections of a listener. A client address may have a quarter
-// of them, a trusted proxy or this machine all. The listener closes a connection beyond the limit. It does
-// not wait for another connection to end, as netutil.LimitListener does: clients with idle
-// connections would then block all the others.
+// of them, a trusted proxy or this machine all. The listener closes a connection beyond the
+// limit. It does not wait for another connection to end, as netutil.LimitListener does:
+// clients with idle connections would then block all the others.
 type ConnectionLimit struct {
-	max     int
+	max     int64
 	proxies Proxies
 	log     *slog.Logger
 	refused prometheus.Counter
 
-	mu       sync.Mutex
-	total    int
-	byClient map[string]int
-	logged   time.Time
+	mu     sync.Mutex
+	open   shares // by client
+	logged time.Time
 }
 
 // NewConnectionLimit returns the limit of a listener, Options.MaxConnections.
 func NewConnectionLimit(d Deps, o Options) *ConnectionLimit {
 	return &ConnectionLimit{
-		max: o.MaxConnections, proxies: o.Proxies, log: d.Log, byClient: map[string]int{},
+		max: int64(o.MaxConnections), proxies: o.Proxies, log: d.Log, open: shares{by: map[string]int64{}},
 		refused: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "connections_refused_total",
 			Help: "Connections that were closed at once because of max-connections.",
@@ -51,23 +50,16 @@ func (l *ConnectionLimit) Take(from net.Addr) (release func(), ok bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total >= l.max || l.byClient[client] >= most {
+	if l.open.total >= l.max || l.open.by[client] >= most {
 		l.refuse(client)
 		return nil, false
 	}
-	l.add(client, 1)
+	l.open.add(client, 1)
 	return sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.add(client, -1)
+		l.open.add(client, -1)
 	}), true
-}
-
-func (l *ConnectionLimit) add(client string, n int) {
-	l.total += n
-	if l.byClient[client] += n; l.byClient[client] == 0 {
-		delete(l.byClient, client)
-	}
 }
 
 // refuse counts a refused connection. It logs one a minute: an attacker must not fill the log.
@@ -75,6 +67,6 @@ func (l *ConnectionLimit) refuse(client string) {
 	l.refused.Inc()
 	if now := time.Now(); now.Sub(l.logged) >= time.Minute {
 		l.logged = now
-		l.log.Warn("connection refused, max-connections reached", "client", client, "connections", l.total, "client_connections", l.byClient[client])
+		l.log.Warn("connection refused, max-connections reached", "client", client, "connections", l.open.total, "client_connections", l.open.by[client])
 	}
 }

@@ -53,8 +53,8 @@ func TestConnectionLimit_Clients(t *testing.T) {
 				release()
 				release() // net/http may close a connection twice
 			}
-			if l.total != 0 || len(l.byClient) != 0 {
-				t.Errorf("%d connections are left", l.total)
+			if l.open.total != 0 || len(l.open.by) != 0 {
+				t.Errorf("%d connections are left", l.open.total)
 			}
 		})
 	}

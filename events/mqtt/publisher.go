@@ -122,8 +122,8 @@ func (p *Publisher) announce(ctx context.Context, t *events.Trigger) error {
 }
 
 // removals returns messages that remove what the messages of a change would replace: an old
-// price must not stay as the newest. To wait for room would hold up the queue of all
-// organizations.
+// price must not stay as the newest. To wait for room would hold up the later changes of the
+// organization, perhaps for ever.
 func (p *Publisher) removals(t *events.Trigger, list []message) []message {
 	p.Log.Error("change not published by MQTT, the messages of the organization take their share of the store: raise max-store",
 		"trigger", t.ID, "org", t.OrganizationID)

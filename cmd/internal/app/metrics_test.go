@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,8 @@ func shows(t *testing.T, a *app.App, line string) bool {
 // organization or endpoint: records that do not decode make no scrape incomplete. They do
 // not stop the count of stale organizations either.
 func TestMetrics_ScrapeDecodesNoRecord(t *testing.T) {
-	a := start(t)
+	log := &logged{want: "metrics incomplete", seen: make(chan struct{})}
+	a := startWith(t, func(o *app.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
 	last, err := a.StateLog().AppendBatch(t.Context(), []storage.Write{
 		{Ref: storage.OrganizationRef("acme"), At: time.Now(), Value: []byte(`{"id": 7}`)},
 		{Ref: storage.KindWebhookEndpoint.Ref("acme", "ep"), At: time.Now(), Value: []byte(`{"id": 7}`)},
@@ -79,6 +81,11 @@ func TestMetrics_ScrapeDecodesNoRecord(t *testing.T) {
 		t.Errorf("the count of stale organizations: %v", err)
 	}
 	if !shows(t, a, "gridhook_organizations_stale 0") {
-		t.Error("a scrape decoded a record")
+		t.Error("the count decoded a record")
+	}
+	select {
+	case <-log.seen:
+		t.Error("a scrape decoded a record: its metrics are incomplete")
+	default:
 	}
 }

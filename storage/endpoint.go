@@ -305,7 +305,7 @@ func checkURL(p *Problems, field, text string) {
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
 		p.Addf(field, "must be an absolute URL such as https://example.com/hooks")
 	case u.Scheme != "https" && u.Scheme != "http":
-		p.Addf(field, "must be an https URL")
+		p.Addf(field, "must be an https URL, not %s", u.Scheme)
 	case u.User != nil:
 		p.Addf(field, "must not contain a user or password")
 	case u.Fragment != "":

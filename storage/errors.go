@@ -29,6 +29,15 @@ func (e *NotFoundError) Error() string { return e.Ref.String() + ": " + ErrNotFo
 // Unwrap returns ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return ErrNotFound }
 
+// ExistsError says which entity exists. It matches ErrExists.
+type ExistsError struct{ Ref Ref }
+
+// Error names the entity.
+func (e *ExistsError) Error() string { return e.Ref.String() + ": " + ErrExists.Error() }
+
+// Unwrap returns ErrExists.
+func (e *ExistsError) Unwrap() error { return ErrExists }
+
 // NotFound returns a *NotFoundError of ref if err is ErrNotFound itself. It returns every
 // other error unchanged.
 func NotFound(err error, ref Ref) error {

@@ -213,7 +213,7 @@ func Each[T any, P pointer[T]](v View, kind Kind, damaged func(error), do func(e
 	return nil
 }
 
-// Create stores a new entity and sets its times. Errors: *InvalidError, ErrExists,
+// Create stores a new entity and sets its times. Errors: *InvalidError, *ExistsError,
 // *LimitError, *ErasedError, ErrUnavailable.
 func (s *Store) Create(ctx context.Context, e Entity) error {
 	quota, err := s.quota(ctx, e)
@@ -226,7 +226,7 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 		return err
 	}
 	if current.live() {
-		return ErrExists
+		return &ExistsError{e.Ref()}
 	}
 	w, err := s.prepare(e, current)
 	if err == nil {
@@ -236,7 +236,7 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 		err = s.append(ctx, w)
 	}
 	if errors.Is(err, ErrConflict) { // another writer created the entity after the read
-		return ErrExists
+		return &ExistsError{e.Ref()}
 	}
 	return err
 }

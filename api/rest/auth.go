@@ -241,7 +241,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 		}
 		switch {
 		case c.Operator && !exists:
-			return errNoOrganization
+			return errOrganization(org)
 		case c.Operator:
 			return nil
 		}

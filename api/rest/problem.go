@@ -94,6 +94,7 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 	var (
 		known    *Problem
 		missing  *storage.NotFoundError
+		taken    *storage.ExistsError
 		wrong    *storage.InvalidError
 		tooLarge *http.MaxBytesError
 	)
@@ -102,6 +103,8 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 		return known
 	case errors.As(err, &missing):
 		return errMissing(missing.Ref)
+	case errors.As(err, &taken):
+		return errTaken(taken.Ref)
 	case errors.As(err, &wrong):
 		return Validation(wrong.Fields)
 	case errors.As(err, &tooLarge):

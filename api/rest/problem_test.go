@@ -38,3 +38,17 @@ func TestPublicProblem(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicProblem_Names checks that the error of an entity names it.
+func TestPublicProblem_Names(t *testing.T) {
+	plan := storage.KindRatePlan.Ref("acme", "flat")
+	for want, err := range map[string]error{
+		`The rate plan "flat" exists already.`:                                       &storage.ExistsError{Ref: plan},
+		`There is no rate plan "flat" in organization "acme".`:                       &storage.NotFoundError{Ref: plan},
+		`The organization "a" in the header x-gridhook-organization does not exist.`: errOrganization("a"),
+	} {
+		if got := PublicProblem(err, nil); got.Message != want || got.Recovery == "" {
+			t.Errorf("the message is %s, want %s", got.Message, want)
+		}
+	}
+}

@@ -27,12 +27,17 @@ var (
 		"Send one "+KeyHeader+" header with a key that is neither revoked nor expired.")
 	errForbiddenOrganization = NewProblem(CodeForbidden, "The API key may not act for that organization.",
 		"Omit organizationId to act for the key's own organization, or use a key of that organization.")
-	errSuspended      = NewProblem(CodeForbidden, "The organization is suspended.", "Ask the operator of the service.")
-	errNoOrganization = NewProblem(CodeNotFound, "The organization in the header "+OrganizationHeader+" does not exist.",
-		"Create the organization first, or name another organization.")
+	errSuspended       = NewProblem(CodeForbidden, "The organization is suspended.", "Ask the operator of the service.")
+	errNoOrganization  = errOrganization("acme")
 	errContentEncoding = NewProblem(CodeUnsupportedMediaType, "A body with a Content-Encoding is not supported.",
 		"Send the body without compression and without the header Content-Encoding.")
 )
+
+// errOrganization says that the organization of the header does not exist.
+func errOrganization(id string) *Problem {
+	return NewProblem(CodeNotFound, fmt.Sprintf("The organization %q in the header %s does not exist.", id, OrganizationHeader),
+		"Create the organization first, or name another organization.")
+}
 
 func errScope(s storage.Scope) *Problem {
 	return NewProblem(CodeForbidden, fmt.Sprintf("The API key lacks the scope %q.", s), "Use a key that has the scope.")
@@ -66,7 +71,7 @@ var (
 	errOutcomeUnknown = NewProblem(CodeUnavailable, "The service did not confirm the write in time. The outcome is unknown: the write may have been stored.",
 		"Send the same request again after retry_after_seconds, with the same "+IdempotencyHeader+" if it had one. The response says what was stored.").After(UnavailableSeconds)
 	ErrNotFound = NewProblem(CodeNotFound, "The resource does not exist in this organization.", "Check the identifier.")
-	ErrExists   = NewProblem(CodeConflict, "A resource with this identifier exists.", "Use another identifier, or change the existing resource.")
+	ErrExists   = NewProblem(CodeConflict, "A resource with this identifier exists already.", "Use another identifier, or change the existing resource.")
 	ErrConflict = NewProblem(CodeConflict, "Another request changed the resource at the same time.", "Read the resource again, and repeat the change if it still applies.")
 	errLeft     = NewProblem(CodeRequestTimeout, "The client disconnected before the response.", "Send the request again, and keep the connection open until the response.")
 	errTimeout  = NewProblem(CodeRequestTimeout, "The request did not complete in time.", "Send the request again, the body without pauses.")
@@ -75,18 +80,28 @@ var (
 
 // errMissing names the entity that does not exist.
 func errMissing(ref storage.Ref) *Problem {
-	var kind strings.Builder
-	for _, c := range string(ref.Kind) {
-		if unicode.IsUpper(c) {
-			kind.WriteByte(' ')
-		}
-		kind.WriteRune(unicode.ToLower(c))
-	}
-	message := fmt.Sprintf("There is no %s %q", &kind, ref.ID)
+	message := fmt.Sprintf("There is no %s %q", words(ref.Kind), ref.ID)
 	if ref.Org != "" && ref.Org != storage.Shared {
 		message += fmt.Sprintf(" in organization %q", ref.Org)
 	}
 	return NewProblem(CodeNotFound, message+".", ErrNotFound.Recovery)
+}
+
+// errTaken names the entity that exists.
+func errTaken(ref storage.Ref) *Problem {
+	return NewProblem(CodeConflict, fmt.Sprintf("The %s %q exists already.", words(ref.Kind), ref.ID), ErrExists.Recovery)
+}
+
+// words returns the name of a kind in words, such as "rate plan".
+func words(kind storage.Kind) string {
+	var text strings.Builder
+	for _, c := range string(kind) {
+		if unicode.IsUpper(c) {
+			text.WriteByte(' ')
+		}
+		text.WriteRune(unicode.ToLower(c))
+	}
+	return text.String()
 }
 
 // problemOf maps errors of other packages to problems. The first matching row applies. A

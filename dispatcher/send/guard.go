@@ -66,7 +66,7 @@ func (g Guard) CheckURL(raw string) error {
 		return p.Err()
 	}
 	p.Check(len(raw) <= maxURL, "url", "must have at most %d bytes", maxURL)
-	p.Check(u.Scheme == "https", "url", "must be an https URL")
+	p.Check(u.Scheme == "https", "url", "must be an https URL, not %s: http is for tests, with the operator's setting allow-private-destinations", u.Scheme)
 	port := u.Port()
 	if port == "" && !strings.HasSuffix(u.Host, ":") {
 		port = "443"
@@ -74,12 +74,15 @@ func (g Guard) CheckURL(raw string) error {
 	named := g.Allowed.names(net.JoinHostPort(u.Hostname(), port))
 	addr, notAddress := netip.ParseAddr(u.Hostname())
 	inRange := notAddress == nil && g.Allowed.contains(addr)
-	p.Check(named || allowedPorts[port], "url", "must be on port 443 or 8443")
+	p.Check(named || allowedPorts[port], "url", "must be on port 443 or 8443, not %s"+otherwise, port)
 	p.Check(u.User == nil, "url", "must not carry a user or password")
 	p.Check(strings.IndexFunc(raw, notInURL) < 0, "url", "must not have a fragment, spaces or control characters")
-	p.Check(named || inRange || isPublicName(u.Hostname()), "url", "must name a host of the public internet, an international name in its xn-- form")
+	p.Check(named || inRange || isPublicName(u.Hostname()), "url", "must name a host of the public internet, not %q (an international name in its xn-- form)"+otherwise, u.Hostname())
 	return p.Err()
 }
+
+// otherwise says how an operator allows a destination.
+const otherwise = ": the operator may allow it with the setting allowed-destinations, or for tests with allow-private-destinations"
 
 func notInURL(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }
 

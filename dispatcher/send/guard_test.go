@@ -163,3 +163,19 @@ func TestGuard_Corpus(t *testing.T) {
 		t.Errorf("only %d rows were tested", tried)
 	}
 }
+
+// TestGuard_URLMessages checks that the errors of a URL name what is wrong, and the remedy.
+func TestGuard_URLMessages(t *testing.T) {
+	err := Guard{}.CheckURL("http://receiver.internal:9090/hooks?token=secret")
+	if err == nil {
+		t.Fatal("the URL is accepted")
+	}
+	for _, want := range []string{"not http:", "not 9090:", `not "receiver.internal"`, "allowed-destinations", "allow-private-destinations"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want ...%s...", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error shows the query: %v", err)
+	}
+}

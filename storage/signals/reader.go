@@ -117,7 +117,10 @@ func (r *Reader) Signal(home *Home, w pricing.Window) (Signal, error) {
 func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	var ok bool
 	if s.location, ok = storage.Location(home.Timezone); !ok {
-		return s, &Unpriceable{"timezone", "the home has no time zone: set its timezone"}
+		if home.Zipcode != "" {
+			return s, &Unpriceable{"timezone", fmt.Sprintf("the home has no time zone, and its zipcode %s does not give one: set its timezone", home.Zipcode)}
+		}
+		return s, &Unpriceable{"timezone", "the home has no time zone: set its timezone or its zipcode"}
 	}
 	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
 		return s, err

@@ -136,7 +136,7 @@ type ImportPlanInput struct {
 // ListCatalogInput requests plans of the catalog.
 type ListCatalogInput struct {
 	Utility string `json:"utility,omitempty" maxLength:"255" doc:"Words of the utility's name, its state, or its EIA number."`
-	Search  string `json:"search,omitempty" maxLength:"255" doc:"Words of the plan's name or identifier."`
+	Search  string `json:"search,omitempty" maxLength:"255" doc:"Words of the plan's utility, name or identifier."`
 	PageInput
 }
 

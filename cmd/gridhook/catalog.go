@@ -36,6 +36,7 @@ func newPlanCatalog(g *globals) *cobra.Command {
 tariff sheets and from the US Utility Rate Database. "gridhook plan add" creates one of
 them on a server. A plan with a caveat has a lower confidence; the JSON says why.`,
 		Example: `  gridhook plan catalog --utility "pacific gas"
+  gridhook plan catalog --search "pg&e e-elec"
   gridhook plan catalog --utility 4110 --search hourly --json`,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			found := []catalogEntry{}
@@ -46,7 +47,7 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
 		},
 	}
 	cmd.Flags().StringVar(&utility, "utility", "", "`words` of the utility's name, its state or its EIA number (default all)")
-	cmd.Flags().StringVar(&search, "search", "", "`words` of the plan's name or identifier (default all)")
+	cmd.Flags().StringVar(&search, "search", "", "`words` of the plan's utility, name or identifier (default all)")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // ByID returns the plan of All with an ID.
@@ -16,16 +17,18 @@ func ByID(id string) (Plan, bool) {
 	return All()[i], true
 }
 
-// Find returns plans by utility and by name. The plan's utility and name must contain
-// every word of the query, in any order and case. The utility may also be an EIA number.
-// An empty query matches every plan. Plans with exactly the given name come first. Plans
-// from tariff sheets come before plans of the US catalog.
-func Find(utility, name string) []Plan {
+// Find returns plans by utility, and by a search in the utility, the name and the identifier.
+// They must contain every word of the query, in any order and case. Punctuation does not
+// count: PG&E finds pge. The utility may also be a state or an EIA number. An empty query matches every
+// plan. Plans with exactly the given name come first. Plans from tariff sheets come before
+// plans of the US catalog.
+func Find(utility, search string) []Plan {
 	var exact, others []Plan
 	for _, p := range All() {
+		of := fmt.Sprintf("%s %s %d", p.Utility, p.State, p.EIAID)
 		switch {
-		case !holds(fmt.Sprintf("%s %s %d", p.Utility, p.State, p.EIAID), utility) || !holds(p.Name+" "+p.ID, name):
-		case strings.EqualFold(p.Name, strings.TrimSpace(name)):
+		case !holds(of, utility) || !holds(of+" "+p.Name+" "+p.ID, search):
+		case strings.EqualFold(p.Name, strings.TrimSpace(search)):
 			exact = append(exact, p)
 		default:
 			others = append(others, p)
@@ -36,13 +39,23 @@ func Find(utility, name string) []Plan {
 
 // holds reports whether text contains every word of a query.
 func holds(text, query string) bool {
-	text = strings.ToLower(text)
-	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+	text = plain(text)
+	for word := range strings.FieldsSeq(plain(query)) {
 		if !strings.Contains(text, word) {
 			return false
 		}
 	}
 	return true
+}
+
+// plain returns a text in lower case without punctuation.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
 }
 
 // Place is the location of a utility's customers.

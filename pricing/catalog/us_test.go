@@ -150,6 +150,7 @@ func TestFind_UtilityAndName(t *testing.T) {
 		{"CA", "territory x", "pge-e-1-x", 2},
 		{"", "", "pge-e-elec", 321},
 		{"PECO", "tou", "peco-r-tou", 1},
+		{"", "PG&E e-elec", "pge-e-elec", 1},
 		{"no such utility", "", "", 0},
 	} {
 		found := catalog.Find(tt.utility, tt.name)

@@ -264,6 +264,7 @@ func TestCommands(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			f := newFake(t)
 			f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON))) // a trigger looks there
+			f.on("/v1/homes/h1/price_signal", ok(`{}`))                // and a stored home
 			f.on(test.path, ok(test.answer))
 			got := run(t, f, "", strings.Fields(test.args))
 			if got.code != 0 || got.err != "" {
@@ -272,7 +273,7 @@ func TestCommands(t *testing.T) {
 			if got.out != test.out {
 				t.Errorf("it shows\n%s\nwant\n%s", got.out, test.out)
 			}
-			if r := f.last(); r.org != test.org || r.key != testKey || !sameJSON(t, r.body, test.body) {
+			if r := f.newest(test.path); r.org != test.org || r.key != testKey || !sameJSON(t, r.body, test.body) {
 				t.Errorf("it sent %+v, want for %q\n%s", r, test.org, test.body)
 			}
 		})

@@ -71,13 +71,19 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // last returns the newest request.
-func (f *fake) last() request {
+func (f *fake) last() request { return f.newest("") }
+
+// newest returns the newest request of a path, or of all paths.
+func (f *fake) newest(path string) request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.requests) == 0 {
-		f.t.Fatal("no request was sent")
+	for _, r := range slices.Backward(f.requests) {
+		if path == "" || r.path == path {
+			return r
+		}
 	}
-	return f.requests[len(f.requests)-1]
+	f.t.Fatalf("no request was sent to %q", path)
+	return request{}
 }
 
 // result is the result of a command line.

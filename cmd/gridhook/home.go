@@ -2,11 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 func newHomeCommand(g *globals) *cobra.Command {
@@ -29,6 +35,7 @@ func newHomeCommand(g *globals) *cobra.Command {
 			example: `  gridhook home create --org acme --id home-1 --plan pge-e-elec --timezone America/Los_Angeles --zipcode 94103
   gridhook import --org acme homes.csv   # for many`,
 			flags: slices.Concat([]bodyFlag{{name: "id", help: "`identifier` of the home (default generated)"}}, homeFlags()),
+			after: g.warnUnpriceable,
 		}),
 		partners.list("List or search the homes of an organization", `  gridhook home list --org acme --json
   gridhook home list --org acme --plan pge-e-elec --search "lake street"`,
@@ -39,9 +46,29 @@ func newHomeCommand(g *globals) *cobra.Command {
 			example: `  gridhook home update home-1 --org acme --plan pge-e-elec
   gridhook home update home-1 --org acme --timezone America/Los_Angeles --zipcode 94103`,
 			flags: append(homeFlags(), bodyFlag{name: "enabled", value: true, help: "whether the home is to be optimized"}),
+			after: g.warnUnpriceable,
 		}),
 		partners.get("Show a home", "  gridhook home get home-1 --org acme"),
 		r.remove("Delete a home", "  gridhook home delete home-1 --org acme")))
+}
+
+// warnUnpriceable warns if a stored home has no price signal, for example because its rate plan
+// does not exist yet, or if its zipcode is unknown.
+func (g *globals) warnUnpriceable(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error) {
+	home, err := convert[client.Home](response)
+	if err != nil {
+		return nil, err
+	}
+	if _, known := eligibility.Locate(home.Zipcode); !known && home.Zipcode != "" && eligibility.Covers(home.Country) {
+		say(g.err, "warning: the zipcode %s is unknown\n", home.Zipcode)
+	}
+	_, err = c.For(home.OrganizationID).PriceSignal(ctx, home.ID, client.Window{})
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeValidationFailed {
+		for _, field := range refused.FieldErrors {
+			say(g.err, "warning: the home has no price signal: %s\n", field.Message)
+		}
+	}
+	return response, nil
 }
 
 // homeFlags are the flags of a home's fields.

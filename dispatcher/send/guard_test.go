@@ -164,18 +164,25 @@ func TestGuard_Corpus(t *testing.T) {
 	}
 }
 
-// TestGuard_URLMessages checks that the errors of a URL name what is wrong, and the remedy.
+// TestGuard_URLMessages checks that the error of a URL names what is wrong, and the remedy.
 func TestGuard_URLMessages(t *testing.T) {
-	err := Guard{}.CheckURL("http://receiver.internal:9090/hooks?token=secret")
-	if err == nil {
-		t.Fatal("the URL is accepted")
-	}
-	for _, want := range []string{"not http:", "not 9090:", `not "receiver.internal"`, "allowed-destinations", "allow-private-destinations"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %v, want ...%s...", err, want)
+	for raw, want := range map[string][]string{
+		"http://example.com/hooks?token=secret":             {"not http:", "allow-private-destinations"},
+		"https://example.com:9090/?token=secret":            {"not 9090:", "allowed-destinations", "allow-private-destinations"},
+		"https://receiver.internal:8443/hooks?token=secret": {`not "receiver.internal"`, "allowed-destinations", "allow-private-destinations"},
+	} {
+		err := Guard{}.CheckURL(raw)
+		if err == nil {
+			t.Errorf("%s is accepted", raw)
+			continue
 		}
-	}
-	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error shows the query: %v", err)
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: the error is %v, want ...%s...", raw, err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error shows the query: %v", err)
+		}
 	}
 }

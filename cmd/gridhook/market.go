@@ -9,5 +9,5 @@ func newMarketCommand(g *globals) *cobra.Command {
 	}
 	return g.talks(group("market", "Imported market prices",
 		r.list("List the shared price series, or the series of an organization", "  gridhook market list"),
-		r.remove("Delete a series; homes on plans that follow it have no price afterwards", "  gridhook market delete COMED-REAL_TIME")))
+		r.remove("Delete a series; homes on plans that follow it have no price afterwards", "  gridhook market delete REAL_TIME--COMED")))
 }

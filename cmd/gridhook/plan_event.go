@@ -57,7 +57,7 @@ func newPlanEventDelete(r resource) *cobra.Command {
 	homes := affected{g: r.g}
 	return homes.command(r, operation{
 		use: "delete PLAN EVENT", path: "{id}/delete", short: "Cancel an event", takes: []string{"the plan", "the event"}, done: "{id} is deleted.",
-		example: "  gridhook plan event delete ev CRITICAL_PEAK-2026-07-02T21:00:00Z",
+		example: "  gridhook plan event delete ev CRITICAL_PEAK-20260702T210000Z",
 		prepare: homes.ofPlan,
 	})
 }

@@ -91,7 +91,7 @@ type Config struct {
 	ReceiptsAge time.Duration `setting:"receipts-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers and outcomes of deliveries in the API; with 0s, an existing stream stays as it is and a new stream gets 168h"`
 	TriggersAge time.Duration `setting:"triggers-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of triggers in NATS, for comparison with later changes of prices and OpenADR objects; with 0s, an existing stream stays as it is and a new stream gets 720h"`
 	AuditAge    time.Duration `setting:"audit-age" default:"0s" zero:"true" min:"25h" max:"87600h" help:"retention of the audit log; with 0s, an existing stream stays as it is and a new stream gets 8760h"`
-	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for what it has, and half of the space that is free at the start"`
+	MaxStore    Size          `setting:"max-store" default:"0" zero:"true" min:"64MiB" roles:"serve" help:"maximum disk space of the embedded NATS, such as 20GiB; 0 for the space that it already uses plus half of the free space at the start"`
 
 	Traces Traces `setting:"trace"`
 }
@@ -132,7 +132,7 @@ type SMTP struct {
 // Delivery bounds the concurrent work of a worker.
 type Delivery struct {
 	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 or 256 homes in progress, half of them of one organization; a slice counts once for each 16 endpoints"`
-	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; endpoints that are new, failed at their last request or have not responded for 100ms share half of it, and those of one organization a quarter"`
+	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; half of it for all endpoints that are new, failed at their last request or have not responded for 100ms, and a quarter for such endpoints of one organization"`
 	EndpointConcurrency int           `setting:"endpoint-concurrency" default:"64" min:"1" max:"65536" help:"maximum number of webhook requests in flight to one endpoint; an eighth for an endpoint that is new, failed at its last request or has not responded for 100ms"`
 	DrainTimeout        time.Duration `setting:"drain-timeout" default:"30s" min:"1s" max:"1h" help:"time for a stopping process to finish its current deliveries; it returns the rest to the queue"`
 }
@@ -161,7 +161,7 @@ type Limits struct {
 	MaxKeys       int     `setting:"max-keys" default:"100" min:"1" max:"1000000" help:"maximum number of API keys per organization, not counting revoked and expired keys; another one gets response 409, except by a rotation"`
 	MaxChannels   int     `setting:"max-channels" default:"20" min:"1" max:"1000" help:"maximum number of notification channels per organization, and of the operator; another one gets response 409"`
 	MaxSources    int     `setting:"max-sources" default:"200" min:"1" max:"10000" help:"maximum number of sources of prices per organization, and of the operator; another one gets response 409"`
-	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; serve lowers it to a quarter of the store; a new one, or an update that grows, gets response 409 beyond it"`
+	MaxState      Size    `setting:"max-state" default:"1GiB" min:"0" max:"1TiB" help:"maximum size of the stored records per organization, 0 for no limit; serve lowers it to a quarter of the store; beyond it a new record, or an update that makes a record larger, gets response 409"`
 	FailureShare  float64 `setting:"failure-share" default:"0.1" min:"0" max:"1" help:"share of a trigger's deliveries that may fail without a notice to notification channels, from 0 to 1"`
 	MaxWaiting    int     `setting:"max-waiting" default:"100" min:"0" max:"1000000" help:"maximum number of incomplete triggers per organization, 0 for no limit; another one gets response 429"`
 	MaxHistory    Size    `setting:"max-history" default:"16GiB" min:"0" max:"1024TiB" help:"maximum size of the triggers, receipts, notices and waiting retries per organization within receipts-age, 0 for no limit; serve lowers it to an eighth of the store; a trigger beyond it gets response 429"`

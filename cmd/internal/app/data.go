@@ -19,16 +19,19 @@ import (
 	"github.com/gridhook/gridhook/config"
 )
 
+// lockFile is the name of the data folder's lock.
+const lockFile = "lock"
+
 // lockData locks the data folder for this process.
 func (a *App) lockData(context.Context) error {
 	if err := os.MkdirAll(a.Data, 0o700); err != nil {
-		return fmt.Errorf("create the data folder: %w", err)
+		return fmt.Errorf("create the data folder: %w: set --data to a folder that this user may write to", err)
 	}
-	path := filepath.Join(a.Data, "lock")
+	path := filepath.Join(a.Data, lockFile)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	taken, err := lock.TryLock()
 	if err != nil {
-		return fmt.Errorf("lock the data folder %s: %w", a.Data, err)
+		return fmt.Errorf("lock the data folder: %w: give all files in %s to the user of this process, or set another --data", err, a.Data)
 	}
 	if !taken {
 		return fmt.Errorf("data folder %s is in use by another gridhook%s: stop it, or set another --data", a.Data, holder(path))
@@ -37,6 +40,20 @@ func (a *App) lockData(context.Context) error {
 	// Windows lets nobody write to a locked file. The number only serves a message.
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return nil
+}
+
+// InUse reports whether a process uses a data folder, and describes the process if known.
+func InUse(data string) (used bool, process string, err error) {
+	path := filepath.Join(data, lockFile)
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
+	free, err := lock.TryLock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, "", nil
+	case err != nil || free:
+		return false, "", errors.Join(err, lock.Unlock())
+	}
+	return true, holder(path), nil
 }
 
 // holder describes the process that holds a lock file, or returns "" if unknown.
@@ -68,7 +85,7 @@ func (a *App) loadOperatorKey(context.Context) error {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the operator key: %w", err)
+		return fmt.Errorf("read the operator key: %w: give the file to the user of this process", err)
 	}
 	var secret [32]byte
 	_, _ = rand.Read(secret[:])
@@ -80,7 +97,7 @@ func (a *App) loadOperatorKey(context.Context) error {
 	return nil
 }
 
-// listener listens on an address. If the address is in use, the error suggests a remedy.
+// listener listens on an address.
 func listener(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)

@@ -25,7 +25,7 @@ func (a *App) listenPublic(ctx context.Context) (err error) {
 	deps, options := a.apiDeps("public"), requestOptions(&a.Config)
 	handler := console.WithConsole(api.Public(deps, options), string(api.AudiencePartner), wire.Enums(), config.List(a.Limits.FrameOrigins)...)
 	var end func() error
-	a.httpAddr, end, err = a.serve(ctx, "the API", a.HTTP, a.TLS, rest.NewConnectionLimit(deps.Deps, options), handler)
+	a.httpAddr, end, err = a.serve(ctx, "the API", "http", a.HTTP, a.TLS, rest.NewConnectionLimit(deps.Deps, options), handler)
 	return a.started("the API", end, err)
 }
 
@@ -34,7 +34,7 @@ func (a *App) listenPublic(ctx context.Context) (err error) {
 func (a *App) listenAdmin(ctx context.Context) (err error) {
 	const name = "the admin listener"
 	var end func() error
-	if a.adminAddr, end, err = a.serve(ctx, name, a.Admin, a.AdminTLS, nil, a.adminHandler()); err == nil {
+	if a.adminAddr, end, err = a.serve(ctx, name, "admin", a.Admin, a.AdminTLS, nil, a.adminHandler()); err == nil {
 		a.stops = slices.Insert(a.stops, a.delivering, stop{name, end})
 	}
 	return err

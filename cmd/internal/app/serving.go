@@ -35,15 +35,15 @@ func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http
 // shutdownTimeout is the timeout of requests in flight when a listener stops.
 const shutdownTimeout = 10 * time.Second
 
-// serve serves a handler at an address until the caller calls end. limit may be nil.
-func (a *App) serve(ctx context.Context, name, address string, pair config.KeyPair, limit *rest.ConnectionLimit, handler http.Handler) (bound string, end func() error, err error) {
+// serve serves a handler at the address of a setting until the caller calls end. limit may be nil.
+func (a *App) serve(ctx context.Context, name, setting, address string, pair config.KeyPair, limit *rest.ConnectionLimit, handler http.Handler) (bound string, end func() error, err error) {
 	s, err := a.newServer(handler, pair)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", name, err)
 	}
 	l, err := listener(ctx, address)
 	if err != nil {
-		return "", nil, fmt.Errorf("%s: %w", name, err)
+		return "", nil, fmt.Errorf("%s, setting %s: %w", name, setting, err)
 	}
 	stopping, stop := context.WithCancel(context.Background())
 	s.BaseContext = func(net.Listener) context.Context { return stopping }

@@ -57,7 +57,7 @@ func TestStopServer_SlowRequest(t *testing.T) {
 func TestServe_StopEndsStreams(t *testing.T) {
 	var log bytes.Buffer
 	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, running: new(errgroup.Group)}
-	address, end, err := a.serve(t.Context(), "the API", "127.0.0.1:0", config.KeyPair{}, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address, end, err := a.serve(t.Context(), "the API", "http", "127.0.0.1:0", config.KeyPair{}, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}))

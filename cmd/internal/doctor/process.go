@@ -35,6 +35,9 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		r.ok(check, "not running on %s: these are the settings of a process to start", c.Admin)
+		if used, process, _ := app.InUse(c.Data); used { // dataFolder reports errors
+			r.problem("data folder", "stop that process, or name another folder with --data", "%s is in use by another gridhook%s", c.Data, process)
+		}
 		r.addresses(ctx, c)
 	case err != nil:
 		r.add(check, Unknown, "check which process listens there", "query of the process on %s failed: %v", c.Admin, err)
@@ -44,6 +47,9 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 		r.problem(check, "see the runbook GridhookNotReady of the operator's guide", "the process on %s is not ready: %s", c.Admin, health.Reason)
 	default:
 		r.ok(check, "the process on %s is ready", c.Admin)
+		if used, _, err := app.InUse(c.Data); !used && err == nil {
+			r.warn("data folder", "name the folder of the process with --data", "the process on %s does not use %s", c.Admin, c.Data)
+		}
 		if c.Role == config.Serve { // for other roles the doctor asks NATS
 			r.askDeadLetters(ctx, c)
 		}
@@ -56,7 +62,7 @@ func (r *Report) running(ctx context.Context, c *config.Config) {
 func (r *Report) addresses(ctx context.Context, c *config.Config) {
 	check := func(setting, address string) {
 		if err := app.CheckAddress(ctx, address); err != nil && !errors.Is(err, fs.ErrPermission) {
-			r.problem("addresses", "correct "+setting, "%s: %v", setting, err)
+			r.problem("addresses", "correct --"+setting, "%v", err)
 		}
 	}
 	check("admin", c.Admin)

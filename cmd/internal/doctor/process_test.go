@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"github.com/gridhook/gridhook/config"
 )
 
@@ -118,8 +120,8 @@ func TestProcess_Addresses(t *testing.T) {
 		config config.Config
 		says   string
 	}{
-		{config.Config{Role: config.Serve, Admin: stopped, HTTP: taken}, "http: address " + taken + " is in use: stop the other process"},
-		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0", MQTT: taken}, "mqtt: address " + taken + " is in use"},
+		{config.Config{Role: config.Serve, Admin: stopped, HTTP: taken}, "address " + taken + " is in use: stop the other process, or set another address"},
+		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0", MQTT: taken}, "address " + taken + " is in use"},
 		{config.Config{Role: config.Worker, Admin: stopped, HTTP: taken}, ""},
 		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0"}, ""},
 		{config.Config{Role: config.API, Admin: running.Listener.Addr().String(), HTTP: taken}, ""},
@@ -139,4 +141,35 @@ func portOf(t *testing.T, address net.Addr) string {
 		t.Fatal(err)
 	}
 	return port
+}
+
+// TestProcess_DataFolder checks that the doctor finds a data folder that another process
+// holds, and a process that holds another one.
+func TestProcess_DataFolder(t *testing.T) {
+	held, free := t.TempDir(), t.TempDir()
+	lock := flock.New(filepath.Join(held, "lock"))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	if err := os.WriteFile(filepath.Join(held, "lock"), []byte("4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	running := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ready"}`)) }))
+	defer running.Close()
+	const none = "127.0.0.1:1"
+	for _, test := range []struct {
+		admin, data, says string
+	}{
+		{none, held, held + " is in use by another gridhook (process 4711)"},
+		{none, free, ""},
+		{running.Listener.Addr().String(), held, ""},
+		{running.Listener.Addr().String(), free, "does not use " + free},
+	} {
+		var r Report
+		r.running(t.Context(), &config.Config{Role: config.Worker, Admin: test.admin, Data: test.data})
+		if got := r.of("data folder"); test.says == "" && got != "" || !strings.Contains(got, test.says) {
+			t.Errorf("a process on %s, the folder %s: %q, want %q", test.admin, test.data, got, test.says)
+		}
+	}
 }

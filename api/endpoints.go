@@ -69,7 +69,7 @@ func unmask(e, had *storage.WebhookEndpoint, p *rest.FieldErrors) {
 			continue
 		}
 		value, stored := had.Headers[name]
-		p.Check(stored, "headers."+name, "is required")
+		p.Check(stored, "headers."+name, "requires the value: %s keeps only a stored value", storage.Masked)
 		p.Check(!stored || origin(had.URL) == origin(e.URL), "headers."+name, "is required because the host of url changes")
 		headers[name] = value
 	}

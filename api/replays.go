@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -14,8 +15,6 @@ import (
 
 // Problems of retrying and replaying deliveries.
 var (
-	errNotRetryable = rest.NewProblem(rest.CodeConflict, "The delivery has not ended as FAILED or EXPIRED.",
-		"Get the delivery for its outcome. Only FAILED and EXPIRED deliveries can be retried.")
 	errInputsExpired = rest.NewProblem(rest.CodeConflict, "The inputs of the message are past their retention, so the message cannot be created again.",
 		"Trigger the organization's webhooks for new messages.")
 	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
@@ -23,13 +22,22 @@ var (
 	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
+// errNotRetryable says that a delivery has not ended as FAILED or EXPIRED.
+func errNotRetryable(d *events.Delivery) *rest.Problem {
+	message := fmt.Sprintf("The delivery is %s.", d.Outcome)
+	if !d.NextAt.IsZero() {
+		message = fmt.Sprintf("The delivery is %s, and its next attempt is at %s.", d.Outcome, d.NextAt.UTC().Format(storage.TimeLayout))
+	}
+	return rest.NewProblem(rest.CodeConflict, message, "Only FAILED and EXPIRED deliveries can be retried.")
+}
+
 func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (wire.AcceptedRetry, error) {
 	log, err := s.getDelivery(ctx, c, nil)
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case !log.Outcome.GivenUp():
-		return wire.AcceptedRetry{}, errNotRetryable
+		return wire.AcceptedRetry{}, errNotRetryable(&log.Delivery)
 	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
 		return wire.AcceptedRetry{}, errCallback
 	}

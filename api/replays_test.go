@@ -33,7 +33,9 @@ func TestRetryDelivery(t *testing.T) {
 	if got["id"] != failed || got["status"] != "ACCEPTED" || len(tasks) != 1 || tasks[0].Kind != events.TaskRetry || tasks[0].ID != failed || tasks[0].OrganizationID != "acme" {
 		t.Errorf("response %v, and %+v waits", got, tasks)
 	}
-	e.ask(acme, deliveriesPath+arrived+"/retry", "").expect(t, 409, rest.CodeConflict)
+	if a := e.ask(acme, deliveriesPath+arrived+"/retry", "").expect(t, 409, rest.CodeConflict); !strings.Contains(string(a.body), "The delivery is DELIVERED.") {
+		t.Errorf("the refusal is %s", a.body)
+	}
 	e.ask(bolt, deliveriesPath+failed+"/retry", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, endpointsPath+endpoint+"/update", `{"enabled":false}`).ok(t)
 	e.ask(acme, deliveriesPath+failed+"/retry", "").expect(t, 409, rest.CodeConflict)

@@ -123,6 +123,9 @@ func (s *Schema) hint(name string) string {
 		if strings.EqualFold(p.Name, name) {
 			return "names are case-sensitive, the field is " + p.Name
 		}
+		if name != "" && (strings.HasPrefix(p.Name, name) || strings.HasPrefix(name, p.Name)) { // such as without the s
+			return "did you mean " + p.Name + "?"
+		}
 		names = append(names, p.Name)
 	}
 	switch {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/storage"
@@ -31,6 +32,18 @@ func TestDecode_ElementsOfOptionalArray(t *testing.T) {
 		}
 		if wrong := decode([]byte(text), &in, "body", maxDepth); valid != (len(wrong) == 0) {
 			t.Errorf("%s: %v", text, wrong)
+		}
+	}
+}
+
+// TestHint checks what is suggested for an unknown field.
+func TestHint(t *testing.T) {
+	s := &Schema{Properties: Members[*Schema]{{Name: "url"}, {Name: "eventTypes"}}}
+	for name, want := range map[string]string{
+		"URL": "the field is url", "eventType": "did you mean eventTypes?", "urls": "did you mean url?", "x": "the fields are url, eventTypes", "": "the fields are",
+	} {
+		if got := s.hint(name); !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want ...%s...", name, got, want)
 		}
 	}
 }

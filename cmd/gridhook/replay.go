@@ -19,9 +19,9 @@ import (
 func replays(g *globals) resource {
 	return resource{
 		g: g, noun: "replay", plural: "replays", path: "/v1/webhook/replays", scope: g.forOrg,
-		columns: "ID:id, ENDPOINT:endpointId, SINCE:since, STATUS:status, FOUND:found, RETRIED:retried, CREATED:createdAt, COMPLETED:completedAt",
+		columns: "ID:id, ENDPOINT:endpointId, SINCE:since, STATUS:status, FOUND:found, QUEUED:retried, CREATED:createdAt, COMPLETED:completedAt",
 		more:    "OUTCOMES:outcomes, SUPERSEDED:superseded, LOST:lost",
-		fields:  "replay:id, endpoint:endpointId, since:since, status:status, found:found, retried:retried, superseded:superseded, lost:lost",
+		fields:  "replay:id, endpoint:endpointId, since:since, status:status, found:found, queued:retried, superseded:superseded, lost:lost",
 		derive: func(r record) {
 			maps.DeleteFunc(r, func(name string, v any) bool { return v == 0.0 && (name == "superseded" || name == "lost") })
 		},

@@ -18,7 +18,7 @@ func TestReplay(t *testing.T) {
 	if r := f.last(); got.code != 0 || !strings.Contains(got.out, "status      ACCEPTED\n") || !sameJSON(t, r.body, `{"since":"2026-07-01T00:00:00.000Z","outcomes":["FAILED"]}`) {
 		t.Errorf("exit %d, %s; it sent %s and shows\n%s", got.code, got.err, r.body, got.out)
 	}
-	want := "replay      rpl_1\nendpoint    ep_1\nsince       2026-07-01T00:00:00Z\nstatus      COMPLETED\nfound       9\nretried     7\nsuperseded  1\nlost        1\n"
+	want := "replay      rpl_1\nendpoint    ep_1\nsince       2026-07-01T00:00:00Z\nstatus      COMPLETED\nfound       9\nqueued      7\nsuperseded  1\nlost        1\n"
 	if got := run(t, f, "", append(args, "--watch")); got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s; it shows\n%s\nwant\n%s", got.code, got.err, got.out, want)
 	}
@@ -61,7 +61,7 @@ func TestReplays(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/replays/list", ok(data(replayJSON)))
 	f.on("/v1/webhook/replays/rpl_1/get", ok(replayJSON))
-	want := "ID     ENDPOINT  SINCE                 STATUS     FOUND  RETRIED  CREATED  COMPLETED\nrpl_1  ep_1      2026-07-01T00:00:00Z  COMPLETED  9      7        -        -\n"
+	want := "ID     ENDPOINT  SINCE                 STATUS     FOUND  QUEUED  CREATED  COMPLETED\nrpl_1  ep_1      2026-07-01T00:00:00Z  COMPLETED  9      7       -        -\n"
 	if got := run(t, f, "", strings.Fields("endpoint replays list --org acme")); got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s; it lists\n%swant\n%s", got.code, got.err, got.out, want)
 	}

@@ -73,7 +73,7 @@ apply at once: give those of the process.`,
 		progress.end()
 		return g.show(b, func(w io.Writer) {
 			showBackup(w, b)
-			row(w, "restored", "start gridhook to continue")
+			say(w, "\nThe backup is restored into %s. Start gridhook to continue.\n", target)
 		})
 	}
 	return cmd

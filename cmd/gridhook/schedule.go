@@ -75,7 +75,7 @@ func rule(s client.Schedule) string {
 	case s.Cron != nil:
 		return fmt.Sprintf("%s in %s", *s.Cron, s.Timezone)
 	case s.EveryMinutes != nil:
-		return fmt.Sprintf("every %d min", *s.EveryMinutes)
+		return "every " + short(time.Duration(*s.EveryMinutes)*time.Minute)
 	}
 	return "-"
 }

@@ -14,7 +14,7 @@ const (
 		"window":{"offsetMinutes":0,"lengthMinutes":1440},"nextRunAt":null,"lastRunAt":null,"lastTriggerId":null}`
 	cronTable   = "schedule      sch_1\ndescription   day ahead\nenabled       true\nruns          30 13 * * * in America/Chicago\nwindow        24h, from 10h30m after the run\nnext run      2026-07-01T18:30:00Z\nlast run      2026-06-30T18:30:00Z\nlast trigger  trg_1\n"
 	pricesTable = "schedule  sch_3\nenabled   true\nruns      when prices change\nwindow    the next 24h\n"
-	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15 min\nwindow    the next 24h\n"
+	everyTable  = "schedule  sch_2\nenabled   false\nruns      every 15m\nwindow    the next 24h\n"
 )
 
 func TestSchedule(t *testing.T) {
@@ -36,7 +36,7 @@ func TestSchedule(t *testing.T) {
 			[]string{"list"}, "list", `{"limit":1000}`, data(cronJSON, everyJSON),
 			"ID     ENABLED  RUNS                            NEXT                  LAST                  LAST TRIGGER  DESCRIPTION\n" +
 				"sch_1  true     30 13 * * * in America/Chicago  2026-07-01T18:30:00Z  2026-06-30T18:30:00Z  trg_1         day ahead\n" +
-				"sch_2  false    every 15 min                    -                     -                     -             -\n",
+				"sch_2  false    every 15m                       -                     -                     -             -\n",
 		},
 		{[]string{"delete", "sch_1"}, "sch_1/delete", `{}`, `{"id":"sch_1","deleted":true}`, "sch_1 is deleted.\n"},
 	}

@@ -15,7 +15,7 @@ import (
 func triggers(g *globals) resource {
 	return resource{
 		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger,
-		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, CREATED:createdAt, COMPLETED:completedAt",
+		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, FAILED:outcomes.FAILED, CREATED:createdAt, COMPLETED:completedAt",
 		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
 		fields: "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
 			outcomeFields() + ", created:createdAt, completed:completed",

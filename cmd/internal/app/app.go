@@ -388,9 +388,17 @@ func (a *App) limitToStore(store config.Size) {
 // lower lowers a limit of an organization to its share. A limit of 0 stays: there is none.
 func lower[T ~int | ~int64](log *slog.Logger, setting string, limit *T, share T) {
 	if share > 0 && *limit > share {
-		log.Info("limit lowered to its share of the store", "setting", setting, "configured", fmt.Sprint(*limit), "limit", fmt.Sprint(share))
+		log.Info("limit lowered to its share of the store", "setting", setting, "configured", shown(*limit), "limit", shown(share))
 		*limit = share
 	}
+}
+
+// shown returns a limit for people.
+func shown[T ~int | ~int64](limit T) string {
+	if size, ok := any(limit).(config.Size); ok {
+		return size.Rounded()
+	}
+	return fmt.Sprint(limit)
 }
 
 // quota returns the limits of an organization's triggers and records.

@@ -189,27 +189,39 @@ func TestMQTT_SessionBounds(t *testing.T) {
 	}
 }
 
-// A client with too many subscriptions gets no more. It stays connected.
+// A client with too many subscriptions is disconnected. The limit is not one of this process's
+// own connections, over which workers fetch their work.
 func TestMQTT_Subscriptions(t *testing.T) {
 	w := newMQTTWorld(t)
 	d := w.device("acme", "device", "t/price")
-	const failure = 0x80 // of MQTT 3.1.1
-	granted := 0
-	for number := range 300 {
-		topic := fmt.Sprint("t/", number, "/#")
-		token := d.Subscribe(topic, 0, nil).(*paho.SubscribeToken)
-		if !token.WaitTimeout(patience) {
-			t.Fatal("the broker does not answer")
-		}
-		if token.Result()[topic] != failure {
-			granted++
-		}
+	greedy := w.raw("acme", "greedy")
+	for number := range 512 {
+		w.subscribe(greedy, fmt.Sprint("t/", number))
 	}
-	if granted < 250 || granted > 255 {
-		t.Errorf("a client gets %d of 300 subscriptions", granted)
+	w.ask(greedy, "t/more")
+	if !ended(greedy) {
+		t.Error("a client has 513 subscriptions")
 	}
 	w.publish("acme", "t/price", "0.25")
 	w.wants(d, "0.25")
+
+	own, err := nats.Connect("", w.server.Option())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	for range 600 {
+		if _, err := own.SubscribeSync("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := own.SubscribeSync("last")
+	if err = errors.Join(err, own.Publish("last", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := last.NextMsg(patience); err != nil {
+		t.Errorf("subscription 601 of this process gets no message: %v", err)
+	}
 }
 
 // The oldest messages for absent clients go once they take the organization's share of the

@@ -55,7 +55,7 @@ const processUser = "gridhook"
 // loopback is the address of nats-server's own MQTT listener, to which the front forwards.
 const loopback = "127.0.0.1"
 
-// maxSubscriptions is the maximum number of NATS subscriptions of a connection. Each takes 1.3 KB
+// maxSubscriptions is the maximum number of NATS subscriptions of a client. Each takes 1.3 KB
 // of memory. An MQTT subscription has one, with a wildcard two, and with QoS 1 up to eight.
 const maxSubscriptions = 512
 
@@ -66,7 +66,7 @@ const forgetAfter = 24 * time.Hour
 // configure adds nats-server's own MQTT listener to its options.
 func (m *MQTT) configure(o *server.Options, accounts *accounts) {
 	o.MQTT.Host, o.MQTT.Port, o.MQTT.ConsumerInactiveThreshold = loopback, server.RANDOM_PORT, forgetAfter
-	o.MaxConn, o.MaxSubs = server.DEFAULT_MAX_CONNECTIONS, maxSubscriptions
+	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS // MaxSubs would limit this process's own connection, too
 	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
 	o.CustomClientAuthentication = gatekeeper{m, accounts}
 }

@@ -26,16 +26,17 @@ func (a *accounts) sessions() int64 {
 }
 
 // maxUnread is the maximum size in bytes of the messages in memory that an organization's
-// clients have not read yet. unreadInterval is the time between checks. A client gets messages
-// at its subscription too, without a publication.
+// clients have not read yet. checkInterval is the time between checks of the clients. A client
+// gets messages at its subscription too, without a publication.
 const (
-	maxUnread      = 64 << 20
-	unreadInterval = 250 * time.Millisecond
+	maxUnread     = 64 << 20
+	checkInterval = 250 * time.Millisecond
 )
 
-// limitUnread limits the unread messages of every organization until the front stops.
-func (s *Server) limitUnread() {
-	tick := time.NewTicker(unreadInterval)
+// limitClients limits the subscriptions and the unread messages of every organization's clients
+// until the front stops.
+func (s *Server) limitClients() {
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -45,17 +46,17 @@ func (s *Server) limitUnread() {
 		}
 		a := s.organizations()
 		a.ready.Range(func(_, account any) bool {
-			if err := a.dropUnread(account.(*server.Account)); err != nil {
-				a.log.Error("unread MQTT messages not checked", "error", err)
+			if err := a.dropGreedy(account.(*server.Account)); err != nil {
+				a.log.Error("MQTT clients not checked", "error", err)
 			}
 			return true
 		})
 	}
 }
 
-// dropUnread disconnects the clients of an account that have the most unread messages, until
-// the others have at most maxUnread.
-func (a *accounts) dropUnread(account *server.Account) error {
+// dropGreedy disconnects the clients of an account that have more than maxSubscriptions. It then
+// disconnects the clients with the most unread messages, until the others have at most maxUnread.
+func (a *accounts) dropGreedy(account *server.Account) error {
 	if account.NumLocalConnections() == 0 {
 		return nil
 	}
@@ -67,17 +68,21 @@ func (a *accounts) dropUnread(account *server.Account) error {
 		user, _, _ := strings.Cut(c.AuthorizedUser, "/")
 		return user == processUser
 	})
+	org := strings.TrimPrefix(account.Name, accountPrefix)
 	unread, dropped := 0, 0
 	for _, c := range clients {
 		unread += c.Pending
+		if c.NumSubs > maxSubscriptions {
+			a.log.Warn("MQTT client disconnected, it has too many subscriptions", "org", org, "subscriptions", c.NumSubs, "limit", maxSubscriptions)
+			a.disconnect(c)
+		}
 	}
 	for ; unread > maxUnread; dropped++ {
 		unread -= clients[dropped].Pending
 		a.disconnect(clients[dropped])
 	}
 	if dropped > 0 {
-		a.log.Warn("MQTT clients disconnected, they do not read their messages",
-			"org", strings.TrimPrefix(account.Name, accountPrefix), "clients", dropped, "limit", maxUnread)
+		a.log.Warn("MQTT clients disconnected, they do not read their messages", "org", org, "clients", dropped, "limit", maxUnread)
 	}
 	return nil
 }
@@ -106,7 +111,7 @@ func (a *accounts) makeRoom(org string) (room bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := a.dropUnread(account); err != nil {
+	if err := a.dropGreedy(account); err != nil {
 		return false, err
 	}
 	share := uint64(a.store) / messagesShare //nolint:gosec // positive

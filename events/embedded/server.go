@@ -67,7 +67,7 @@ func Start(o Options) (*Server, error) {
 	}
 	if s.front != nil {
 		s.front.running.Go(s.front.accept)
-		s.front.running.Go(s.limitUnread)
+		s.front.running.Go(s.limitClients)
 	}
 	return s, nil
 }

@@ -66,7 +66,7 @@ const forgetAfter = 24 * time.Hour
 // configure adds nats-server's own MQTT listener to its options.
 func (m *MQTT) configure(o *server.Options, accounts *accounts) {
 	o.MQTT.Host, o.MQTT.Port, o.MQTT.ConsumerInactiveThreshold = loopback, server.RANDOM_PORT, forgetAfter
-	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS // MaxSubs would limit this process's own connection, too
+	o.MaxConn = server.DEFAULT_MAX_CONNECTIONS                             // MaxSubs would limit this process's own connection, too
 	o.JetStreamLimits.DefaultMaxConsumers = server.DEFAULT_MAX_CONNECTIONS // a subscription with QoS 1 has a consumer of its own
 	o.CustomClientAuthentication = gatekeeper{m, accounts}
 }

@@ -145,6 +145,44 @@ func TestConsumeChanges_Backlog(t *testing.T) {
 	}
 }
 
+// A change that the server sent over a connection that broke is handled after the reconnection,
+// before a later one of its organization.
+func TestConsumeChanges_LostConnection(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	other, err := Connect(t.Context(), "", streamOptions, discard, b.server.Option())
+	must(t, err)
+	defer func() { must(t, other.Close()) }()
+	got := make(chan string, 2)
+	defer consuming(t, b, func(ctx, taking contextT) error {
+		return b.ConsumeChanges(ctx, taking, func(_ contextT, tr events.Trigger, _ events.Taken) error { got <- tr.ID; return nil })
+	})()
+	b.wire.await(t, "$JS.API.CONSUMER.MSG.NEXT."+triggersStream+"."+changeQueue.name+" ", 1)
+	b.wire.holdUp()
+	lost, later := newChange("org"), newChange("org")
+	_, err = other.Accept(within(t), lost)
+	must(t, err)
+	consumer, err := other.js.Consumer(within(t), triggersStream, changeQueue.name)
+	must(t, err)
+	for consumer.CachedInfo().NumAckPending == 0 {
+		_, err := consumer.Info(within(t))
+		must(t, err)
+	}
+	b.wire.cut()
+	b.wire.release()
+	_, err = other.Accept(within(t), later)
+	must(t, err)
+	for _, want := range []string{lost.ID, later.ID} {
+		if id := receive(t, got); id != want {
+			t.Errorf("the change %s is handled, want %s", id, want)
+		}
+	}
+	for consumer.CachedInfo().NumAckPending > 0 {
+		_, err := consumer.Info(within(t))
+		must(t, err)
+	}
+}
+
 // Changes that a process could not finish come again in the order of the log, before later
 // ones. A finished change does not come again, unless an earlier one is unfinished.
 func TestConsumeChanges_NextProcess(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -201,6 +202,11 @@ func (c wired) Read(p []byte) (int, error) {
 	c.w.mu.Unlock()
 	if hold != nil {
 		<-hold
+		c.w.mu.Lock()
+		defer c.w.mu.Unlock()
+		if !slices.Contains(c.w.open, c.Conn) {
+			return 0, net.ErrClosed // cut during the delay
+		}
 	}
 	return n, err
 }

@@ -38,14 +38,15 @@ type line struct {
 	// held is unacknowledged until all changes before next are handled. next is nil if none
 	// arrived since. So the next process begins at held at the latest.
 	held, next *place
+	first      uint64 // sequence of the first change
 	last       uint64 // sequence of the last change
+	back       bool   // first came after later changes, which are handled again after it
 }
 
 // place is an unacknowledged message with a slot of the queue.
 type place struct {
-	sequence uint64
-	// acknowledge also frees the slot.
-	acknowledge func()
+	sequence          uint64
+	acknowledge, free func() // acknowledge also frees the slot
 }
 
 // start takes a message of the queue. do handles one without a change, which waits for nothing.
@@ -60,21 +61,38 @@ func (l *lines) start(m jetstream.Msg, do, free func()) {
 		if err := acknowledge(l.taking, m); err != nil {
 			l.log(&t).Warn("acknowledgement not sent, the message may be redelivered", "error", err)
 		}
-	}}
+	}, free}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	x := l.byOrg[t.OrganizationID]
-	switch {
-	case x == nil:
-		l.byOrg[t.OrganizationID] = &line{held: p, last: p.sequence}
-		l.running.Go(func() { l.run(t.OrganizationID, p.sequence) })
+	if x := l.byOrg[t.OrganizationID]; x != nil {
+		x.add(p)
 		return
-	case x.next == nil:
-		x.next = p
-	default:
-		p.acknowledge()
 	}
-	x.last = max(x.last, p.sequence) // a consumer that was made again begins with earlier changes
+	l.byOrg[t.OrganizationID] = &line{held: p, first: p.sequence, last: p.sequence}
+	l.running.Go(func() { l.run(t.OrganizationID, p.sequence) })
+}
+
+// add adds a message to a line. A consumer that begins again sends earlier messages again.
+func (x *line) add(p *place) {
+	x.last = max(x.last, p.sequence)
+	switch {
+	case p.sequence == x.held.sequence:
+		x.held.free()
+		x.held = p
+		return
+	case x.next != nil && p.sequence == x.next.sequence:
+		x.next.free()
+		x.next = p
+		return
+	case p.sequence < x.first: // the server sent it before, over a connection that broke
+		x.first, x.back = p.sequence, true
+		p, x.held = x.held, p
+	}
+	if x.next == nil && p.sequence > x.held.sequence {
+		x.next = p
+		return
+	}
+	p.acknowledge() // held comes before it, or it is handled
 }
 
 func (l *lines) log(t *events.Trigger) *slog.Logger {
@@ -84,7 +102,7 @@ func (l *lines) log(t *events.Trigger) *slog.Logger {
 // run handles an organization's changes from a sequence on, until none waits or taking ends.
 func (l *lines) run(org string, from uint64) {
 	for ended := false; !ended; {
-		last := l.last(org)
+		last := l.next(org, &from)
 		err := l.pass(org, &from, last)
 		if l.taking.Err() != nil {
 			return
@@ -136,17 +154,22 @@ func (l *lines) one(m *jetstream.RawStreamMsg) error {
 func (l *lines) reached(org string, sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if x := l.byOrg[org]; x.next != nil && sequence >= x.next.sequence {
+	if x := l.byOrg[org]; x.next != nil && sequence >= x.next.sequence && !x.back {
 		x.held.acknowledge()
 		x.held, x.next = x.next, nil
 	}
 }
 
-// last returns the sequence of an organization's last change.
-func (l *lines) last(org string) uint64 {
+// next returns the sequence of an organization's last change, and moves from back to the first
+// one if that came late.
+func (l *lines) next(org string, from *uint64) (last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.byOrg[org].last
+	x := l.byOrg[org]
+	if x.back {
+		*from, x.back = x.first, false
+	}
+	return x.last
 }
 
 // end reports whether no change came after the one at a sequence. It then acknowledges the held
@@ -155,7 +178,7 @@ func (l *lines) end(org string, last uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.byOrg[org]
-	if x.last > last {
+	if x.last > last || x.back {
 		return false
 	}
 	x.held.acknowledge()

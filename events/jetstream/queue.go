@@ -54,7 +54,8 @@ var (
 
 // pullWait is the duration of one request for a message. A request is never canceled: a
 // message that arrived at that moment would be lost to everybody for ackWait. So an idle
-// queue needs up to pullWait to stop.
+// queue needs up to pullWait to stop. A queue in order has no such wait: after a reconnection
+// its consumer begins again at the first unacknowledged message.
 const pullWait = 500 * time.Millisecond
 
 // Handler handles one message. After an error the message is redelivered.
@@ -88,7 +89,7 @@ func consumeFrom[T any](
 	if start == nil {
 		start = func(_ jetstream.Msg, do, _ func()) { handlers.Go(do) }
 	}
-	free := semaphore.NewWeighted(int64(slots))
+	free, connection := semaphore.NewWeighted(int64(slots)), c.nc.Stats().Reconnects
 	for taking.Err() == nil && free.Acquire(taking, 1) == nil {
 		n := 1
 		for free.TryAcquire(1) {
@@ -107,6 +108,13 @@ func consumeFrom[T any](
 			err = batch.Error()
 		}
 		free.Release(int64(n))
+		if now := c.nc.Stats().Reconnects; q.inOrder && now != connection {
+			periodic.Sleep(taking, 2*pullWait) // until the server has ended every earlier request
+			if again, err := s.setUp(taking); err == nil {
+				consumer, connection = again, now
+			}
+			continue
+		}
 		if err != nil && taking.Err() == nil {
 			periodic.Sleep(taking, nakDelay)
 			consumer = s.recreate(taking, consumer, err)

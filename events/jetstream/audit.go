@@ -126,11 +126,16 @@ func (c *Conn) auditEntry(ctx context.Context, from uint64, subject string) (e s
 	if m == nil || err != nil {
 		return e, 0, err
 	}
-	if err := json.Unmarshal(m.Data, &e); err != nil {
-		return e, 0, fmt.Errorf("the stored audit entry %d: %w", m.Sequence, err)
+	e, err = decodeAudit(m.Data, m.Sequence)
+	return e, m.Sequence, err
+}
+
+func decodeAudit(data []byte, sequence uint64) (e storage.AuditEntry, err error) {
+	if err := json.Unmarshal(data, &e); err != nil {
+		return e, fmt.Errorf("the stored audit entry %d: %w", sequence, err)
 	}
-	e.ID = auditID(m.Sequence)
-	return e, m.Sequence, nil
+	e.ID = auditID(sequence)
+	return e, nil
 }
 
 // auditRange returns the entries from start to before end, newest first. passed reports
@@ -142,15 +147,14 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 		caller = "" // earlier versions had the key in the subject
 	}
 	subject := auditSubject(f.OrganizationID, caller, f.Operation)
-	for next := start; next < end; {
-		e, sequence, err := c.auditEntry(ctx, next, subject)
+	for m, err := range c.scan(ctx, auditStream, subject, start, end) {
 		if err != nil {
 			return nil, false, err
 		}
-		if sequence == 0 || sequence >= end {
-			break
+		e, err := decodeAudit(m.data, m.sequence)
+		if err != nil {
+			return nil, false, err
 		}
-		next = sequence + 1
 		passed = passed || e.Time.Before(f.Since.Add(-auditDelay))
 		if f.KeyID != "" && e.KeyID != f.KeyID {
 			continue

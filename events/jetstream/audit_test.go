@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -125,5 +126,34 @@ func TestAudit_IsBounded(t *testing.T) {
 	}
 	if want := []string{"key_4 createEndpoint", "key_1 updateEndpoint", "operator createEndpoint"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("the entries are %q, %v, want %q", got, err, want)
+	}
+}
+
+// A filter finds the entry of a key behind more entries than one request reads.
+func TestAudit_RareKey(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	const busy = scanBatch + 100
+	for i := range busy + 1 {
+		e := storage.AuditEntry{Time: storage.Time{Time: noon}, OrganizationID: "acme", KeyID: "key_busy", Operation: "createEndpoint", ObjectID: fmt.Sprint(i)}
+		if i == 0 {
+			e.KeyID = "key_rare"
+		}
+		data, err := json.Marshal(e)
+		must(t, err)
+		_, err = b.js.PublishAsync(auditSubject("acme", auditCaller(e.KeyID), e.Operation), data)
+		must(t, err)
+	}
+	receive(t, b.js.PublishAsyncComplete())
+	for key, want := range map[string]int{"key_rare": 1, "key_busy": busy, "key_none": 0} {
+		list, err := b.Audit(within(t), storage.AuditFilter{KeyID: key}, "", 2*busy)
+		if err != nil || len(list) != want {
+			t.Errorf("%s has %d entries, %v, want %d", key, len(list), err, want)
+		}
+	}
+	consumers, err := b.js.Stream(within(t), auditStream)
+	must(t, err)
+	if n := consumers.CachedInfo().State.Consumers; n > 0 {
+		t.Errorf("%d consumers stay", n)
 	}
 }

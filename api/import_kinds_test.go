@@ -96,7 +96,6 @@ func TestImport_OpenADR(t *testing.T) {
 		{object("Program", "program_2", client, `"programName":"P"`), []string{"clientId"}},
 		{object("Program", "program_2", "", `"programName":"P","payloadDescriptors":[],"attributes":[{"type":"`+strings.Repeat("x", 300<<10)+`","values":[]}]`), []string{"object"}},
 		{object("Event", "event_1", "", `"programID":"none","intervals":[]`), []string{"object.programID"}},
-		{object("Report", "report_1", client, `"eventID":"none","clientName":"c","resources":[]`), []string{"object.eventID"}},
 		{object("Report", "report_1", "", `"eventID":"none","clientName":"c","resources":[]`), []string{"clientId"}},
 		{object("Subscription", "sub_1", `,"clientId":"key_2"`, callback("https://acme.example/")), []string{"clientId"}},
 		{object("Subscription", "sub_1-1", client, callback("https://acme.example/")), []string{"id"}},

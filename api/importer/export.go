@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
@@ -186,6 +188,8 @@ func (x *exporter) add(kind storage.Kind, value any, more map[string]any) error 
 	if text, err = json.Marshal(line); err != nil {
 		return err
 	}
+	// With the escapes of the store, an object can be larger than an import accepts.
+	err = (*jsontext.Value)(&text).Compact(jsontext.PreserveRawStrings(false))
 	x.lines, x.size = append(x.lines, text), x.size+len(text)
-	return nil
+	return err
 }

@@ -126,8 +126,10 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 	o.Parent, o.Name = in.EventID, in.ClientName
 	return s.view(r, func(v storage.View) error {
 		program, err := s.programOfEvent(v, r.caller.OrganizationID, in.EventID)
-		p.Check(program != "", "eventID", "names no event")
-		o.Program = program
+		p.Check(program != "" || r.importer != nil, "eventID", "names no event") // a report stays when its event is deleted
+		if program != "" {
+			o.Program = program
+		}
 		return err
 	})
 }
@@ -147,7 +149,7 @@ func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenAD
 			return err
 		}
 	}
-	if in.ProgramID == "" {
+	if in.ProgramID == "" || r.importer != nil { // a subscription stays when its program is deleted
 		return nil
 	}
 	return s.checkProgram(r, in.ProgramID, p)

@@ -87,11 +87,13 @@ func (f *front) serve(client net.Conn) {
 	if err != nil {
 		return // clients connect again
 	}
-	closeBoth := func() { _, _ = server.Close(), client.Close() }
-	defer context.AfterFunc(f.stopping, closeBoth)()
 	port := server.LocalAddr().(*net.TCPAddr).Port
+	closeBoth := sync.OnceFunc(func() {
+		f.ends.Delete(port) // before the close: another connection may get the port then
+		_, _ = server.Close(), client.Close()
+	})
 	f.ends.Store(port, closeBoth)
-	defer f.ends.Delete(port)
+	defer context.AfterFunc(f.stopping, closeBoth)()
 	var sending sync.WaitGroup
 	sending.Go(func() { f.sendMessages(client, server); closeBoth() })
 	f.sendPackets(server, client)

@@ -56,6 +56,10 @@ func (l *lines) start(m jetstream.Msg, do, free func()) {
 		l.running.Go(do)
 		return
 	}
+	if l.taking.Err() != nil {
+		free() // the next process gets it again
+		return
+	}
 	p := &place{t.Sequence, func() {
 		defer free()
 		if err := acknowledge(l.taking, m); err != nil {

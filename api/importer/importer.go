@@ -273,7 +273,11 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 		im.fail(l, []storage.FieldError{{Field: "line", Message: noEntity(missing.Ref)}})
 	case errors.Is(r.Err, storage.ErrUnavailable), errors.Is(r.Err, storage.ErrConflict):
 		im.cut = true
-		im.fail(l, []storage.FieldError{{Field: "line", Message: "the service cannot store it now: import the line again"}})
+		message := "the service cannot store it now: import the line again"
+		if l.secret != "" { // it may be stored nevertheless
+			message += ". If it is unchanged then, rotate its secret"
+		}
+		im.fail(l, []storage.FieldError{{Field: "line", Message: message}})
 	case r.Err != nil:
 		return r.Err
 	case r.Change == storage.Created:

@@ -95,9 +95,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
-        if self.path != "/hooks" or length > MAX_BODY:
+        path = self.path.partition("?")[0]
+        if path != "/hooks" or length > MAX_BODY:
             self.close_connection = True  # the body stays unread
-            return self.answer(404 if self.path != "/hooks" else 413)
+            return self.answer(404 if path != "/hooks" else 413)
         body = self.rfile.read(length)
         try:
             verify(SECRET, self.headers, body)

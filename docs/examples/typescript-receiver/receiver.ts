@@ -92,7 +92,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 const server = createServer((request, response) => {
-  switch (`${request.method} ${request.url}`) {
+  switch (`${request.method} ${request.url?.split("?")[0]}`) {
     case "POST /hooks":
       void take(request, response);
       break;

@@ -192,7 +192,7 @@ func DisabledReasons() []DisabledReason { return []DisabledReason{DisabledGone, 
 
 // Disabled records why and when the service disabled an endpoint.
 type Disabled struct {
-	Reason DisabledReason `json:"reason" doc:"GONE if the endpoint answered 410. FAILING if every attempt failed for disableAfterSeconds of its retry policy."`
+	Reason DisabledReason `json:"reason" doc:"GONE if the endpoint responded with 410. FAILING if every attempt failed for disableAfterSeconds of its retry policy."`
 	Detail string         `json:"detail" doc:"The reason in words."`
 	At     Time           `json:"at" doc:"The time at which the service disabled the endpoint."`
 }

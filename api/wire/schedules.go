@@ -11,7 +11,7 @@ type ScheduleSettings struct {
 	EveryMinutes  *int                   `json:"everyMinutes" minimum:"1" maximum:"1440" doc:"Runs at every multiple of this number of minutes since 1970-01-01 00:00 UTC. The default is 15, each quarter hour. null with cron or onPriceChange." example:"null"`
 	Cron          *string                `json:"cron" pattern:"cron" doc:"A cron expression of five fields: minute, hour, day of month, month, and day of week from 0 (Sunday) to 6. null with everyMinutes or onPriceChange." example:"30 13 * * *"`
 	OnPriceChange *bool                  `json:"onPriceChange" doc:"Runs when a rate plan, its events or market prices change. A run covers the affected homes only. It starts some seconds after the last change." example:"false"`
-	Timezone      string                 `json:"timezone" maxLength:"64" doc:"The IANA time zone of cron, such as America/Chicago. A time that a clock change skips runs at the change. A time that occurs twice runs the first time." example:"America/Chicago"`
+	Timezone      string                 `json:"timezone" maxLength:"64" doc:"The IANA time zone of cron, such as America/Chicago. A time that a clock change skips runs at the change. A time that occurs twice runs the first time; if the hour begins with *, both times." example:"America/Chicago"`
 	Window        storage.ScheduleWindow `json:"window" doc:"The window of a run's price signals."`
 }
 

@@ -28,7 +28,6 @@ var (
 	errForbiddenOrganization = NewProblem(CodeForbidden, "The API key may not act for that organization.",
 		"Omit organizationId to act for the key's own organization, or use a key of that organization.")
 	errSuspended       = NewProblem(CodeForbidden, "The organization is suspended.", "Ask the operator of the service.")
-	errNoOrganization  = errOrganization("acme")
 	errContentEncoding = NewProblem(CodeUnsupportedMediaType, "A body with a Content-Encoding is not supported.",
 		"Send the body without compression and without the header Content-Encoding.")
 )
@@ -123,7 +122,7 @@ var problemOf = []struct {
 func Problems() []*Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
 	return []*Problem{
-		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errNoOrganization, errMethod,
+		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errOrganization("acme"), errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate("The API key", 1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}

@@ -19,9 +19,9 @@ func ByID(id string) (Plan, bool) {
 
 // Find returns plans by utility, and by a search in the utility, the name and the identifier.
 // They must contain every word of the query, in any order and case. Punctuation does not
-// count: PG&E finds pge. The utility may also be a state or an EIA number. An empty query matches every
-// plan. Plans with exactly the given name come first. Plans from tariff sheets come before
-// plans of the US catalog.
+// count: PG&E finds pge. The utility may also be a state or an EIA number. An empty query
+// matches every plan. Plans with exactly the given name come first. Plans from tariff sheets
+// come before plans of the US catalog.
 func Find(utility, search string) []Plan {
 	var exact, others []Plan
 	for _, p := range All() {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/pricing/eligibility"
 )
 
 func newHomeCommand(g *globals) *cobra.Command {
@@ -59,7 +58,7 @@ func (g *globals) warnUnpriceable(ctx context.Context, c *client.Client, respons
 	if err != nil {
 		return nil, err
 	}
-	if _, known := eligibility.Locate(home.Zipcode); !known && home.Zipcode != "" && eligibility.Covers(home.Country) {
+	if unknownZipcode(home.Zipcode, home.Country) {
 		say(g.err, "warning: the zipcode %s is unknown\n", home.Zipcode)
 	}
 	_, err = c.For(home.OrganizationID).PriceSignal(ctx, home.ID, client.Window{})

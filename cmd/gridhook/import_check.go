@@ -77,7 +77,7 @@ func (r *references) check(number int, line []byte) (e fileError, wrong bool) {
 		absent.plan = planOf{l.OrganizationID, l.RatePlanID}
 		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("plan %q does not exist for this home", l.RatePlanID)})
 	}
-	if _, known := eligibility.Locate(l.Zipcode); !known && l.Zipcode != "" && eligibility.Covers(l.Country) {
+	if unknownZipcode(l.Zipcode, l.Country) {
 		absent.zipcode = l.Zipcode
 		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is unknown", l.Zipcode)})
 	}
@@ -85,6 +85,12 @@ func (r *references) check(number int, line []byte) (e fileError, wrong bool) {
 		r.waiting[number] = absent
 	}
 	return e, r.strict && len(e.Fields) > 0
+}
+
+// unknownZipcode reports whether a home's zipcode must be wrong. Homes may have none.
+func unknownZipcode(zipcode, country string) bool {
+	_, known := eligibility.Locate(zipcode)
+	return !known && zipcode != "" && eligibility.Covers(country)
 }
 
 // stored counts the missing references of the lines that the server has stored: all of a

@@ -23,10 +23,10 @@ func (w *Worker) handleTrigger(ctx context.Context, t events.Trigger, taken even
 	}
 	// A redelivered walk is late, because a newer walk may have passed it.
 	first := events.Slice{Trigger: t, Sequence: t.Sequence, Late: taken.Redelivered}
+	w.position(&first, 0, false)
 	if err := w.Bus.PutSlice(ctx, first); err != nil {
 		return err
 	}
-	w.position(&first, 0, false)
 	w.metrics.triggers.Inc()
 	w.Log.Info("walk began", "trigger", t.ID, "org", t.OrganizationID, "homes", t.Homes, "request", t.RequestID)
 	return nil
@@ -243,6 +243,9 @@ func inTrigger(r storage.Record, revision uint64) bool { return !r.Deleted || r.
 // walk. The queue may have forgotten the message ids of its successors, so enqueueNext
 // asks whether the walk has reached them. From then on the end of the slice is fixed.
 func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []string, again bool) error {
+	if most := puts(s); most > 0 {
+		w.position(s, s.Number+len(ahead), len(ahead) < most)
+	}
 	var putting errgroup.Group
 	for step, after := range ahead {
 		next := events.Slice{Trigger: s.Trigger, Sequence: s.Sequence, Number: s.Number + step + 1, After: after, Late: s.Late}
@@ -261,18 +264,13 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 			return w.Bus.PutSlice(ctx, next)
 		})
 	}
-	if err := putting.Wait(); err != nil {
-		return err
-	}
-	if most := puts(s); most > 0 {
-		w.position(s, s.Number+len(ahead), len(ahead) < most)
-	}
-	return nil
+	return putting.Wait()
 }
 
 // position publishes the position of a walk, unless the walk is known to be there. A
 // slice that is walked again must not take the position back. A worker that misses the
-// position may send superseded signals.
+// position may send superseded signals. So the position comes before the slices: a worker that
+// dies in between would leave slices that other workers deliver, and that supersede nothing.
 func (w *Worker) position(s *events.Slice, slice int, last bool) {
 	// Otherwise two slices of a walk could publish their positions in the other order.
 	w.positions.Lock()

@@ -104,7 +104,7 @@ func TestWorker_Chaos(t *testing.T) {
 }
 
 // playing runs a script in its own world and time.
-func playing(t *testing.T, rt *rapid.T, s script, play func(*chaos)) {
+func playing(t *testing.T, rt interface{ Fatalf(string, ...any) }, s script, play func(*chaos)) {
 	c := &complaints{}
 	synctest.Test(t, func(t *testing.T) {
 		c.TB = t

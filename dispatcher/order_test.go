@@ -43,6 +43,19 @@ func TestSupersede_NoOlderSignalAfterNewer(t *testing.T) {
 	})
 }
 
+// A worker dies after it has put the slices of a walk. Others deliver them, and they supersede
+// older signals. The order of goroutines decides whether it matters, so the script runs often.
+func TestSupersede_DeathAfterPuttingSlices(t *testing.T) {
+	s := script{Homes: 102, Endpoints: 1, Steps: []step{
+		{After: 3 * time.Second, What: "trigger"}, {After: 120 * time.Millisecond, What: "die", N: 3, Point: "after put slice"},
+		{What: "trigger"}, {What: "slow"}, {What: "lose"}, {What: "trigger"}, {After: 11 * time.Second, What: "half"},
+		{After: 20 * time.Millisecond, What: "trigger"}, {After: 3 * time.Second, What: "fail"},
+	}}
+	for range 20 {
+		playing(t, t, s, (*chaos).race)
+	}
+}
+
 // race runs a script with two workers whose clocks differ.
 func (c *chaos) race() {
 	c.apart = apart

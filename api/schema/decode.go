@@ -113,22 +113,23 @@ var readers = json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Deco
 		}
 		return err
 	case v.Type() == rawType, v.Kind() == reflect.Interface:
-		return json.SkipFunc
+		return errors.ErrUnsupported
 	case v.Kind() == reflect.Pointer:
 		v.SetZero()
-		return json.SkipFunc
+		return errors.ErrUnsupported
 	case !accepts(v.Kind(), c):
 		return d.SkipValue()
 	case v.CanInt():
 		token, err := d.ReadToken()
 		if err == nil {
-			v.SetInt(int64(token.Float()))
+			number, _ := token.Float() // parse has refused a number that fits no float64
+			v.SetInt(int64(number))
 		}
 		return err
 	case v.Kind() == reflect.Map:
 		v.SetZero()
 	}
-	return json.SkipFunc
+	return errors.ErrUnsupported
 }))
 
 // accepts reports whether a JSON kind fits a Go kind.

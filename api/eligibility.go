@@ -15,8 +15,8 @@ func (s *server) checkEligibility(_ context.Context, c *rest.Call, in *wire.Zipc
 	err = s.Store.View(func(v storage.View) error {
 		checker, err := s.checker(v, c.Org)
 		if err == nil {
-			area, _ := checker.Area(in.Zipcode)
-			result.Result = checker.Check(in.Zipcode)
+			var area eligibility.Area
+			result.Result, area = checker.Check(in.Zipcode)
 			result.NetMetering = regime.Of(area.State, area.MainUtility(), regime.Application{Date: pricing.DateOf(c.Now)})
 		}
 		return err
@@ -36,8 +36,11 @@ func (s *server) checker(v storage.View, org string) (*eligibility.Checker, erro
 // eligible returns the eligibility of a home in a zipcode.
 func (s *server) eligible(v storage.View, org, zipcode string) (storage.EligibilityStatus, error) {
 	checker, err := s.checker(v, org)
-	if err != nil || !checker.Check(zipcode).Supported {
+	if err != nil {
 		return storage.NotEligible, err
+	}
+	if result, _ := checker.Check(zipcode); !result.Supported {
+		return storage.NotEligible, nil
 	}
 	return storage.Eligible, nil
 }

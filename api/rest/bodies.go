@@ -82,7 +82,7 @@ func errBodyMemory(c *Caller, limit int64) *Problem {
 func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
 	body, n := io.Reader(r.Body), min(r.ContentLength, limit)
 	if n < 0 {
-		start, err := readAll(io.LimitReader(body, leastCounted+1))
+		start, err := readAll(io.LimitReader(body, leastCounted+1), 0)
 		if err != nil || len(start) <= leastCounted {
 			return start, err
 		}
@@ -93,15 +93,16 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 		return nil, err
 	}
 	c.release = release
-	return readAll(body)
+	return readAll(body, n)
 }
 
-func readAll(body io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(body)
-	if err != nil {
+// readAll reads a body whose size is probably n.
+func readAll(body io.Reader, n int64) ([]byte, error) {
+	data := bytes.NewBuffer(make([]byte, 0, min(n, leastCounted)+bytes.MinRead))
+	if _, err := data.ReadFrom(body); err != nil {
 		return nil, readError(err)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // readError converts an error of reading the body: too large, too slow, or shorter than

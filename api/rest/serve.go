@@ -19,7 +19,7 @@ import (
 func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page) http.Handler {
 	r := mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for _, route := range routes {
-		r.Handle(pattern(route.Path), s.Observe(route.Path, ownFormat, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
+		match(r, route.Path).Handler(s.Observe(route.Path, ownFormat, func(w http.ResponseWriter, r *http.Request, c *Call) (any, error) {
 			return s.serve(w, r, c, &route, authenticate)
 		}))
 	}
@@ -35,9 +35,17 @@ func (s *Server) Router(authenticate Authenticator, routes []Route, pages []Page
 // Parameter is the only variable that a path may contain.
 const Parameter = "{id}"
 
-// pattern returns a path as a pattern of mux. An empty identifier matches because it is
-// an invalid identifier, not an unknown path.
-func pattern(path string) string { return strings.Replace(path, Parameter, "{id:[^/]*}", 1) }
+// match adds a route for a path. An empty identifier matches because it is an invalid
+// identifier, not an unknown path. mux compares a path without a parameter by a regular
+// expression too, which takes ten times as long as this comparison.
+func match(r *mux.Router, path string) *mux.Route {
+	if before, after, ok := strings.Cut(path, Parameter); ok {
+		return r.Path(before + "{id:[^/]*}" + after)
+	}
+	return r.MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool {
+		return r.URL.Path == path && r.URL.EscapedPath() == path
+	})
+}
 
 // serve runs the checks and then the operation. The order of the checks decides which
 // error a caller gets.

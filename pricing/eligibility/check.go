@@ -33,16 +33,17 @@ func (c *Checker) overrides() Overrides {
 // A home is supported if its price can be known. Either a utility of the zipcode has
 // available rate plans, or the zipcode is in a wholesale market. The operator's setting
 // for an area takes precedence. An unknown zipcode is not supported, and is not an error.
-// A malformed zipcode has the same result, although callers reject it earlier.
-func (c *Checker) Check(zipcode string) Result {
+// A malformed zipcode has the same result, although callers reject it earlier. Check also
+// returns the facts of the zipcode, as Area does.
+func (c *Checker) Check(zipcode string) (Result, Area) {
 	code, ok := Normalize(zipcode)
 	if !ok {
-		return refused("The zipcode has not the form of a US zipcode such as 60614.")
+		return refused("The zipcode has not the form of a US zipcode such as 60614."), Area{}
 	}
 	area, found := c.area(code)
 	said, saidSo := specific(c.overrides().Support, code, code[:prefixDigits], area.State)
 	if !found && !saidSo {
-		return refused(unknownReason(code))
+		return refused(unknownReason(code)), area
 	}
 	r := Result{
 		WholesaleMarket:        area.Market != "",
@@ -54,7 +55,7 @@ func (c *Checker) Check(zipcode string) Result {
 		r.Supported = said.Supported
 	}
 	r.Reason = c.reason(&area, &r, said, saidSo)
-	return r
+	return r, area
 }
 
 // Area returns all facts of a zipcode, with the overrides. It returns false if the

@@ -55,7 +55,7 @@ func TestCheck_WellKnownZipcodes(t *testing.T) {
 			if d := max(area.Lat-want.lat, want.lat-area.Lat, area.Lon-want.lon, want.lon-area.Lon); d > 0.7 {
 				t.Errorf("is at %v, %v", area.Lat, area.Lon)
 			}
-			r := c.Check(want.zipcode)
+			r, _ := c.Check(want.zipcode)
 			if r.Supported != want.supported || r.TariffData != want.tariff || r.WholesaleMarket != (want.market != "") {
 				t.Errorf("result %+v", r)
 			}
@@ -111,7 +111,7 @@ func TestCheck_CorrectedZipcodes(t *testing.T) {
 		if !serves(want.serves) || want.absent != 0 && serves(want.absent) || sum < 90 || sum > 101 {
 			t.Errorf("%s: %+v", want.zipcode, area.Utilities)
 		}
-		r := c.Check(want.zipcode)
+		r, _ := c.Check(want.zipcode)
 		if want.program != "" && !slices.Contains(r.DemandResponsePrograms, want.program) {
 			t.Errorf("%s: programs %q", want.zipcode, r.DemandResponsePrograms)
 		}
@@ -132,7 +132,7 @@ func TestCheck_UnknownZipcodes(t *testing.T) {
 	for zipcode, word := range map[string]string{
 		"00901": "Puerto Rico", "96910": "Guam", "99999": "table", "0": "00000", "000": "table", "no zip": "form", "": "form",
 	} {
-		r := c.Check(zipcode)
+		r, _ := c.Check(zipcode)
 		if r.Supported || r.TariffData || r.WholesaleMarket || len(r.DemandResponsePrograms) != 0 {
 			t.Errorf("%q: %+v", zipcode, r)
 		}
@@ -146,7 +146,8 @@ func TestCheck_UnknownZipcodes(t *testing.T) {
 }
 
 func TestResult_JSON(t *testing.T) {
-	got, err := json.Marshal(checker(t, nil).Check("00901"))
+	r, _ := checker(t, nil).Check("00901")
+	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestArea_Prefix(t *testing.T) {
 	if !ok || area.State != "IL" || area.Timezone != "America/Chicago" || area.Utilities[0].EIAID != 4110 || area.City != "" {
 		t.Errorf("606 is %+v", area)
 	}
-	if r := c.Check("606"); !r.Supported || !strings.Contains(r.Reason, "prefix") {
+	if r, _ := c.Check("606"); !r.Supported || !strings.Contains(r.Reason, "prefix") {
 		t.Errorf("606: %+v", r)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func ExampleChecker_Check() {
 	c := eligibility.Checker{HasTariffs: func(eiaID int) bool { return eiaID == 4110 }}
-	r := c.Check("60614-1234")
+	r, _ := c.Check("60614-1234")
 	fmt.Println(r.Supported, r.WholesaleMarket, r.TariffData)
 	fmt.Println(r.DemandResponsePrograms[0])
 	// Output:

@@ -56,7 +56,7 @@ func TestOverrides_Apply(t *testing.T) {
 		{"98101", true, true, "CAISO", "CAISO Proxy Demand Resource"},
 		{"00101", false, false, "table", ""},
 	} {
-		r := c.Check(want.zipcode)
+		r, _ := c.Check(want.zipcode)
 		if r.Supported != want.supported || !strings.Contains(r.Reason, want.word) {
 			t.Errorf("%s: %+v", want.zipcode, r)
 		}
@@ -67,7 +67,7 @@ func TestOverrides_Apply(t *testing.T) {
 			t.Errorf("%s: known %v", want.zipcode, known)
 		}
 	}
-	if plain := checker(t, nil).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
+	if plain, _ := checker(t, nil).Check("60614"); slices.Contains(plain.DemandResponsePrograms, "Only This") {
 		t.Error("the overrides of one checker change another")
 	}
 }
@@ -76,10 +76,10 @@ func TestOverrides_Apply(t *testing.T) {
 func TestOverrides_ProgramsOfStates(t *testing.T) {
 	const pacificorp = 14354
 	c := checker(t, corrections{territories: map[string]eligibility.Territory{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
-	if r := c.Check("60614"); slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.Contains(name, ":") || strings.Contains(name, "Wattsmart") }) {
+	if r, _ := c.Check("60614"); slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.Contains(name, ":") || strings.Contains(name, "Wattsmart") }) {
 		t.Errorf("programs of PacifiCorp in Illinois: %q", r.DemandResponsePrograms)
 	}
-	if r := c.Check("84101"); !slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.HasSuffix(name, "Wattsmart Battery") }) {
+	if r, _ := c.Check("84101"); !slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.HasSuffix(name, "Wattsmart Battery") }) {
 		t.Errorf("programs of PacifiCorp in Utah: %q", r.DemandResponsePrograms)
 	}
 }

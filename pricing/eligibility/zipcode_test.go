@@ -45,7 +45,7 @@ func FuzzCheck(f *testing.F) {
 				t.Fatalf("%q becomes %q and then %q", zipcode, code, again)
 			}
 		}
-		r := c.Check(zipcode)
+		r, _ := c.Check(zipcode)
 		if r.Reason == "" || r.DemandResponsePrograms == nil {
 			t.Fatalf("%q: %+v", zipcode, r)
 		}

@@ -41,7 +41,7 @@ func TestOverrides_StoredFacts(t *testing.T) {
 	err := s.View(func(v storage.View) error {
 		c := eligibility.Checker{Overrides: storage.Overrides(v)}
 		for zipcode, want := range map[string]bool{"60614": false, "60615": true, "99501": true} {
-			r := c.Check(zipcode)
+			r, _ := c.Check(zipcode)
 			if r.Supported != want || zipcode[0] == '6' && (!strings.Contains(r.Reason, "Seven") || !slices.Equal(r.DemandResponsePrograms, []string{"Night Shift"})) {
 				t.Errorf("the result of %s is %+v", zipcode, r)
 			}

@@ -37,7 +37,7 @@ const Parameter = "{id}"
 
 // match adds a route for a path. An empty identifier matches because it is an invalid
 // identifier, not an unknown path. mux compares a path without a parameter by a regular
-// expression too, which takes ten times as long as this comparison.
+// expression too, which takes five times as long as this comparison.
 func match(r *mux.Router, path string) *mux.Route {
 	if before, after, ok := strings.Cut(path, Parameter); ok {
 		return r.Path(before + "{id:[^/]*}" + after)

@@ -96,9 +96,11 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 	return readAll(body, n)
 }
 
-// readAll reads a body whose size is probably n.
+// readAll reads a body whose size is probably n. A client that only announces a large body
+// gets no large buffer.
 func readAll(body io.Reader, n int64) ([]byte, error) {
-	data := bytes.NewBuffer(make([]byte, 0, min(n, leastCounted)+bytes.MinRead))
+	const most = 4 << 10
+	data := bytes.NewBuffer(make([]byte, 0, min(n, most)+bytes.MinRead))
 	if _, err := data.ReadFrom(body); err != nil {
 		return nil, readError(err)
 	}

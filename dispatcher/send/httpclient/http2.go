@@ -104,6 +104,9 @@ func (t *Target) connectHTTP2(ctx context.Context, timing *Timing) (*http2Conn, 
 		t.destination.put(newHTTP1Conn(conn, t.client.options.MaxHeader))
 		return nil, fmt.Errorf("%w: HTTP/1.1", errProtocol)
 	}
+	if checked, ok := secure.NetConn().(*checkedConn); ok {
+		checked.gatherWrites()
+	}
 	shared, err := t.client.http2.NewClientConn(context.WithValue(ctx, connKey{}, secure), "https", t.address)
 	if err != nil {
 		_ = conn.Close()

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,8 +103,50 @@ func (c silentConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A connection whose server is gone without a word is replaced.
+// stuckConn takes no more bytes once its server is lost. A write then waits for its deadline
+// or the end of the connection.
+type stuckConn struct {
+	net.Conn
+	lost     *atomic.Bool
+	released chan struct{}
+	release  func()
+}
+
+func (c stuckConn) Write(p []byte) (int, error) {
+	if c.lost.Load() {
+		<-c.released
+		return 0, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Write(p)
+}
+
+func (c stuckConn) SetWriteDeadline(t time.Time) error {
+	if c.lost.Load() && !t.IsZero() {
+		time.AfterFunc(time.Until(t), c.release)
+	}
+	return nil
+}
+
+func (c stuckConn) Close() error {
+	c.release()
+	return c.Conn.Close()
+}
+
+// A connection whose server is gone without a word is replaced, also if requests wait for
+// the connection to take their bytes.
 func TestHTTP2_ServerGone(t *testing.T) {
+	for name, wrap := range map[string]func(net.Conn, *atomic.Bool) net.Conn{
+		"silent": func(c net.Conn, lost *atomic.Bool) net.Conn { return silentConn{c, lost} },
+		"stuck": func(c net.Conn, lost *atomic.Bool) net.Conn {
+			released := make(chan struct{})
+			return stuckConn{c, lost, released, sync.OnceFunc(func() { close(released) })}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { serverGone(t, wrap) })
+	}
+}
+
+func serverGone(t *testing.T, wrap func(net.Conn, *atomic.Bool) net.Conn) {
 	s := secureServer(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }, protocolNames(alpnHTTP2))
 	var dials atomic.Int64
 	c := newClient(t, &dials)
@@ -116,17 +160,18 @@ func TestHTTP2_ServerGone(t *testing.T) {
 		if err != nil || dials.Load() > 1 {
 			return conn, err
 		}
-		return silentConn{conn, &lost}, nil
+		return wrap(conn, &lost), nil
 	}
 	to := targetOver(t, c, s.URL, HTTP2, "org")
 	if response, err := to.post(patience(t), []byte("{}"), 10); err != nil || response.Status != 200 {
 		t.Fatalf("%+v, %v", response, err)
 	}
 	lost.Store(true)
+	body := make([]byte, 2*maxGathered)
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		_, err = to.post(ctx, []byte("{}"), 10)
+		_, err = to.post(ctx, body, 10)
 		cancel()
 		if err == nil {
 			return

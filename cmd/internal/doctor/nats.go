@@ -37,8 +37,9 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 	if f.Refused != nil {
 		r.problem("jetstream", "turn JetStream on in NATS and for this account, and allow the user $JS.API.>", "no information on this account: %v", f.Refused)
 	} else {
-		r.account(f.Account)
-		r.history(c, storeOf(f))
+		t := tierOf(c, f)
+		r.account(&t)
+		r.history(c, storeOf(f, &t))
 		r.trial(f)
 	}
 	r.streams(c, f)
@@ -99,17 +100,30 @@ func (r *Report) payload(f *checkup.Facts) {
 	r.ok(check, "%s", config.Size(f.MaxPayload).Rounded())
 }
 
-func (r *Report) account(a *jetstream.AccountInfo) {
+// tierOf returns the use and the limits of the account for Gridhook's streams. An account
+// may have limits for each number of replicas instead of limits for all streams.
+func tierOf(c *config.Config, f *checkup.Facts) jetstream.Tier {
+	if len(f.Account.Tiers) == 0 {
+		return f.Account.Tier
+	}
+	n := max(c.NATS.Replicas, 1)
+	if c.NATS.Replicas == 0 && len(f.Streams) > 0 {
+		n = replicas(f)
+	}
+	return f.Account.Tiers[fmt.Sprintf("R%d", n)]
+}
+
+func (r *Report) account(t *jetstream.Tier) {
 	const check, full = "jetstream account", 85
-	limit, used := a.Limits.MaxStore, a.Store
+	limit, used := t.Limits.MaxStore, t.Store
 	needed := len(wanted)
 	switch {
 	case limit > 0 && used > uint64(limit)/100*full:
 		r.warn(check, "raise the account's limit, or lower receipts-age", "%s of %s are used", config.Size(used).Rounded(), config.Size(limit).Rounded())
 	case limit == 0:
 		r.problem(check, "give the account file storage", "the account may not store files")
-	case a.Limits.MaxStreams > 0 && a.Limits.MaxStreams < needed:
-		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %s", counted(a.Limits.MaxStreams, "stream", "streams"))
+	case t.Limits.MaxStreams > 0 && t.Limits.MaxStreams < needed:
+		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %s", counted(t.Limits.MaxStreams, "stream", "streams"))
 	default:
 		r.ok(check, "%s used, %s", config.Size(used).Rounded(), map[bool]string{true: "no limit", false: "of " + config.Size(limit).Rounded()}[limit < 0])
 	}
@@ -117,8 +131,8 @@ func (r *Report) account(a *jetstream.AccountInfo) {
 
 // storeOf returns the size of the store in bytes: the smallest of the account's limit and
 // the servers' limits, 0 if none is known.
-func storeOf(f *checkup.Facts) uint64 {
-	smallest := max(f.Account.Limits.MaxStore, 0)
+func storeOf(f *checkup.Facts, t *jetstream.Tier) uint64 {
+	smallest := max(t.Limits.MaxStore, 0)
 	for _, s := range f.Servers {
 		if config := s.JetStream.Config; config != nil && (smallest == 0 || config.MaxStore < smallest) {
 			smallest = max(config.MaxStore, 0)

@@ -166,6 +166,33 @@ func TestNATS_NoPermissions(t *testing.T) {
 	}
 }
 
+// TestNATS_Tiers checks that an account with limits for each number of replicas is judged by
+// the limits that apply to Gridhook's streams.
+func TestNATS_Tiers(t *testing.T) {
+	account := server.NewAccount("A")
+	s := external(t, func(o *server.Options) {
+		o.Accounts, o.JetStreamMaxStore = []*server.Account{account}, 1<<40
+		o.Users = []*server.User{{Username: "u", Password: "p", Account: account}}
+	})
+	account, err := s.LookupAccount("A")
+	if err == nil {
+		err = account.EnableJetStream(map[string]server.JetStreamAccountLimits{
+			"R1": {MaxStore: 100 << 30, MaxStreams: -1, MaxConsumers: -1}, "R3": {MaxStore: 50 << 30, MaxStreams: 2, MaxConsumers: -1},
+		}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := strings.Replace(s.ClientURL(), "nats://", "nats://u:p@", 1)
+	r := examine(t, config.API, nil, "--nats", url)
+	r.want(t, "jetstream account", OK, "of 100GiB")
+	r.want(t, "max-history", Warning, "fill the store's 100GiB")
+	r = examine(t, config.API, nil, "--nats", url, "--nats-replicas", "3")
+	r.want(t, "jetstream account", Problem, "only 2 streams")
+	r = examine(t, config.API, nil, "--nats", url, "--nats-replicas", "5")
+	r.want(t, "jetstream account", Problem, "may not store files")
+}
+
 func TestNATS_Unreachable(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
 	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")
@@ -261,5 +288,5 @@ func TestNATS_Findings(t *testing.T) {
 
 func judgeHistory(r *Report, f *checkup.Facts) {
 	c := config.Default(config.API)
-	r.history(&c, storeOf(f))
+	r.history(&c, storeOf(f, &f.Account.Tier))
 }

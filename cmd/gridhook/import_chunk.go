@@ -96,11 +96,25 @@ func retryUnavailable[T any](ctx context.Context, send func() (T, error)) (T, er
 // maxLine is the length limit of a line in bytes. A server's default limit is lower.
 const maxLine = client.MaxImport - 1<<10
 
+// readLine reads a line with its line end. It returns only the beginning of a line that is
+// longer than maxLine.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
 // readNDJSON reads resources, one per line. It passes lines that are too long to leftOut.
 func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
+		line, err := readLine(lines)
 		end := errors.Is(err, io.EOF)
 		if err != nil && !end {
 			return errors.Join(to.flush(), err)

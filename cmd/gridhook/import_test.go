@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -270,6 +272,24 @@ func TestImport_LongLines(t *testing.T) {
 		t.Errorf("skipped %+v, sent %d chunks, %v", left, len(chunks), err)
 	}
 }
+
+// TestImport_EndlessLine checks that a line that is too long does not stay in memory.
+func TestImport_EndlessLine(t *testing.T) {
+	const length = 1 << 30
+	var before, after runtime.MemStats
+	var left []fileError
+	runtime.ReadMemStats(&before)
+	err := readNDJSON(io.LimitReader(endless{}, length), "", newChunker(nil), func(e fileError) { left = append(left, e) })
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; err != nil || len(left) != 1 || allocated > length/4 {
+		t.Errorf("allocated %d bytes, skipped %+v, %v", allocated, left, err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { p[0] = 'x'; return len(p), nil }
 
 func TestImport_SendFailure(t *testing.T) {
 	broken := errors.New("broken")

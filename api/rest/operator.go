@@ -60,7 +60,8 @@ func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (C
 	return c, nil
 }
 
-// Only serves a page that is not an operation. It needs a key with the role admin.
+// Only serves a page that is not an operation, with an X-Request-Id. It needs a key with the
+// role admin.
 func (o Operators) Only(page func(http.ResponseWriter, *http.Request, Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := o.caller(r, storage.RoleAdmin, time.Now())
@@ -68,6 +69,7 @@ func (o Operators) Only(page func(http.ResponseWriter, *http.Request, Caller)) h
 			Refuse(w, r, err)
 			return
 		}
+		w.Header().Set("X-Request-Id", requestID(r, time.Now()))
 		page(w, r, c)
 	})
 }

@@ -43,7 +43,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 		return
 	}
 	defer a.backingUp.Unlock()
-	a.auditBackup(r, &c)
+	a.auditBackup(r, &c, w.Header().Get("X-Request-Id"))
 	// A backup has no time limit, so the deadlines of requests do not apply.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a test's recorder has no deadline
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -64,12 +64,12 @@ const backupStall = time.Minute
 
 // auditBackup stores the audit entry of a backup. A failure does not stop the backup. The
 // entry then goes to the process's log.
-func (a *App) auditBackup(r *http.Request, c *rest.Caller) {
+func (a *App) auditBackup(r *http.Request, c *rest.Caller, id string) {
 	client, _, _ := net.SplitHostPort(r.RemoteAddr) // the server always sets it
 	now := a.store.Now()
 	e := storage.AuditEntry{
 		Time: storage.Time{Time: now}, KeyID: c.KeyID, KeyName: c.KeyName, Operation: "backup", Kind: "backups",
-		Status: http.StatusOK, RequestID: storage.NewID("req_", now), Client: client,
+		Status: http.StatusOK, RequestID: id, Client: client,
 	}
 	if err := a.conn.PutAudit(r.Context(), e); err != nil {
 		a.Log.Error("audit entry not stored", "entry", e, "error", err)

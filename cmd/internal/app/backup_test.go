@@ -44,6 +44,23 @@ func TestBackup_Access(t *testing.T) {
 		!strings.Contains(entries, `"keyId":"operator"`) {
 		t.Errorf("the audit log after one backup: %d %s", status, entries)
 	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.AdminURL()+app.BackupPath, strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"X-Ws-Api-Key": {a.OperatorKeyText()}, "X-Request-Id": {"mine"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // the backup is complete then
+	_ = response.Body.Close()
+	if got := response.Header.Get("X-Request-Id"); got != "mine" {
+		t.Errorf("the identifier of the request is %q in the response", got)
+	}
+	if _, entries := send(t, http.MethodPost, a.AdminURL()+"/v1/admin/audit/list", a.OperatorKeyText(), ""); !strings.Contains(entries, `"requestId":"mine"`) {
+		t.Errorf("the audit log lacks the identifier of the request: %s", entries)
+	}
 	defer a.HoldBackups()()
 	if status, _ := send(t, http.MethodPost, a.AdminURL()+app.BackupPath, a.OperatorKeyText(), good); status != http.StatusConflict {
 		t.Errorf("a second backup at the same time: status %d", status)

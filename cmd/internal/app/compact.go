@@ -58,7 +58,10 @@ func (c compaction) write(data string) error {
 		return err
 	}
 	path := filepath.Join(data, natsFolder, compactionFile)
-	return errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path), syncFolder(filepath.Dir(path)))
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(path+".new", path), syncFolder(filepath.Dir(path)))
 }
 
 // noteErasure has the first start after the given time compact the store.

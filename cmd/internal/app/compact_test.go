@@ -3,9 +3,11 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,33 @@ func compact(ctx context.Context, t *testing.T, data string, now time.Time) {
 	t.Helper()
 	if err := app.CompactStore(ctx, serving(data), now); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNoteErasure_DiskFull checks that a note that does not fit on the disk leaves the former
+// note as it is.
+func TestNoteErasure_DiskFull(t *testing.T) {
+	data, now := t.TempDir(), time.Now()
+	folder := filepath.Join(data, "nats")
+	if err := errors.Join(os.Mkdir(folder, 0o700), app.NoteErasure(data, now.Add(2*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(folder, "compaction.json")
+	before, err := os.ReadFile(file)
+	if err = errors.Join(err, os.Symlink("/dev/full", file+".new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := app.NoteErasure(data, now.Add(time.Hour)); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the error is %v", err)
+	}
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		t.Fatalf("the note was replaced: %v, %v", info, err)
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the note is %q, %v, want %q", after, err, before)
 	}
 }
 

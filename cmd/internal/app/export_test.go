@@ -26,6 +26,11 @@ func CompactStore(ctx context.Context, o Options, now time.Time) error {
 	return (&App{Options: o}).compactStore(ctx, now)
 }
 
+// NoteErasure notes when the store in a data folder is due for a compaction.
+func NoteErasure(data string, by time.Time) error {
+	return (&App{Options: Options{Config: config.Config{Data: data}}}).noteErasure(by)
+}
+
 // PublishState writes to the log of record like another process.
 func (a *App) PublishState(ctx context.Context, subject, value string) error {
 	nc, err := nats.Connect("", a.embedded.Option())

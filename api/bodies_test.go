@@ -92,14 +92,15 @@ func TestBodies_SlowSender(t *testing.T) {
 	e.ask(slow, signalPath, padded(1000*kib)).ok(t) // alone it may exceed the share
 }
 
-// A body without a Content-Length counts as one of the maximum size once it is not small.
+// A body without a Content-Length counts by what it has: of two bodies beyond the share one is
+// refused when it becomes too large.
 func TestBodies_Chunked(t *testing.T) {
 	e := newEnv(t, rest.Options{MaxUnread: 1 << 20})
 	key, _ := e.twoTenants()
 	one := e.sendSlowly(e.public.URL+signalPath, key, "application/json", -1)
 	two := e.sendSlowly(e.public.URL+signalPath, key, "application/json", -1)
 	for _, s := range []slowSender{one, two} {
-		_, _ = io.WriteString(s, padded(40<<10)) // the one that comes second may be refused already
+		_, _ = io.WriteString(s, padded(130<<10)) // the one that comes second may be refused already
 	}
 	var refused int
 	select {

@@ -77,34 +77,37 @@ func errBodyMemory(c *Caller, limit int64) *Problem {
 }
 
 // ReadBody reads a body of at most limit bytes, which the caller enforces. It counts the
-// body until the operation ends: by its Content-Length, otherwise by limit once the body has
-// more than leastCounted bytes. Errors: errBodyMemory, ErrUnavailable, and those of readError.
+// body until the operation ends. A body without a Content-Length counts as the size up to
+// which ReadBody reads it before it counts again. Errors: errBodyMemory, ErrUnavailable, and
+// those of readError.
 func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
-	body, n := io.Reader(r.Body), min(r.ContentLength, limit)
-	if n < 0 {
-		start, err := readAll(io.LimitReader(body, leastCounted+1), 0)
-		if err != nil || len(start) <= leastCounted {
-			return start, err
+	size := int64(leastCounted)
+	if r.ContentLength >= 0 {
+		size = min(r.ContentLength, limit)
+	}
+	const most = 4 << 10 // a client that only announces a large body gets no large buffer
+	data := bytes.NewBuffer(make([]byte, 0, min(size, most)+bytes.MinRead))
+	for {
+		if err := s.count(c, size); err != nil {
+			return nil, err
 		}
-		body, n = io.MultiReader(bytes.NewReader(start), body), limit
+		if _, err := data.ReadFrom(io.LimitReader(r.Body, size+1-int64(data.Len()))); err != nil {
+			return nil, readError(err)
+		}
+		if int64(data.Len()) <= size || size == limit {
+			return data.Bytes(), nil
+		}
+		size = min(max(2*size, leastCounted), limit)
 	}
-	release, err := s.bodies.hold(&c.Caller, n, false)
-	if err != nil {
-		return nil, err
-	}
-	c.release = release
-	return readAll(body, n)
 }
 
-// readAll reads a body whose size is probably n. A client that only announces a large body
-// gets no large buffer.
-func readAll(body io.Reader, n int64) ([]byte, error) {
-	const most = 4 << 10
-	data := bytes.NewBuffer(make([]byte, 0, min(n, most)+bytes.MinRead))
-	if _, err := data.ReadFrom(body); err != nil {
-		return nil, readError(err)
+// count counts a call's body as n bytes, instead of what it counted before.
+func (s *Server) count(c *Call, n int64) (err error) {
+	if c.release != nil {
+		c.release()
 	}
-	return data.Bytes(), nil
+	c.release, err = s.bodies.hold(&c.Caller, n, false)
+	return err
 }
 
 // readError converts an error of reading the body: too large, too slow, or shorter than

@@ -87,3 +87,32 @@ func TestBodyMemory_ReadingOperation(t *testing.T) {
 		}
 	}
 }
+
+// A body without a Content-Length counts by what it has, not by the limit of its route.
+func TestServer_ReadBody_Chunked(t *testing.T) {
+	const limit = 32 * leastCounted
+	s := New(Deps{Store: storage.NewStore(nil, nil, time.Now)}, Options{MaxUnread: share * limit})
+	chunked := func(size int) (*Call, error) {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", size)))
+		r.ContentLength = -1
+		r.Body = http.MaxBytesReader(nil, r.Body, limit)
+		c := &Call{Caller: *of("acme")}
+		text, err := s.ReadBody(r, c, limit)
+		if err == nil && len(text) != size {
+			t.Errorf("%d bytes of %d are read", len(text), size)
+		}
+		return c, err
+	}
+	for _, test := range []struct{ size, counted int }{
+		{0, 0}, {leastCounted, 0}, {leastCounted + 1, 2 * leastCounted}, {2 * leastCounted, 2 * leastCounted}, {limit - 1, limit}, {limit, limit},
+	} {
+		c, err := chunked(test.size)
+		if held := s.bodies.held.total; err != nil || held != int64(test.counted) {
+			t.Errorf("a body of %d bytes counts as %d, want %d: %v", test.size, held, test.counted, err)
+		}
+		c.release()
+	}
+	if _, err := chunked(limit + 1); !errors.As(err, new(*http.MaxBytesError)) {
+		t.Errorf("a body beyond the limit: %v", err)
+	}
+}

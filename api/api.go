@@ -96,7 +96,7 @@ type server struct {
 	Deps
 	rest *rest.Server
 
-	relayClients relayClients
+	listening rest.Shares // clients that listen at relay endpoints, by organization
 }
 
 // openADR returns the dependencies of the OpenADR operations.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -44,17 +43,22 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 	if err := s.relayOf(c); err != nil {
 		return nil, err
 	}
-	if err := s.relayClients.add(c.Org); err != nil {
+	release, err := s.listening.Take(c.Org, 1, func(_, own int64) error {
+		if own >= maxRelayClients {
+			return errRelayClients
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	subscription, err := s.Relay.ListenRelay(ctx, c.Org, c.ID)
 	if err != nil {
-		s.relayClients.remove(c.Org)
+		release()
 		return nil, err
 	}
-	err = s.Store.Touch(ctx, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
-	stream := &relayStream{server: s, call: c, subscription: subscription, seconds: in.Seconds}
-	if err != nil {
+	stream := &relayStream{server: s, call: c, subscription: subscription, release: release, seconds: in.Seconds}
+	if err := s.Store.Touch(ctx, storage.KindWebhookEndpoint.Ref(c.Org, c.ID)); err != nil {
 		stream.close()
 		return nil, err
 	}
@@ -67,6 +71,10 @@ func (s *server) respondEndpoint(_ context.Context, c *rest.Call, in *events.Rel
 	}
 	return wire.Relayed{ID: in.ID}, s.Relay.RespondRelay(c.Org, c.ID, *in)
 }
+
+// errRelayClients refuses a client of an organization with maxRelayClients.
+var errRelayClients = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d clients that listen, which is the limit.", maxRelayClients),
+	"Stop a client.").After(1)
 
 // errNotRelay refuses to listen at an endpoint with another URL.
 var errNotRelay = rest.NewProblem(rest.CodeConflict, "The url of the endpoint is not "+storage.RelayURL+".",
@@ -92,12 +100,13 @@ type relayStream struct {
 	server       *server
 	call         *rest.Call
 	subscription events.RelaySubscription
+	release      func() // ends the count of the client
 	seconds      int
 }
 
 func (l *relayStream) close() {
 	l.subscription.Close()
-	l.server.relayClients.remove(l.call.Org)
+	l.release()
 }
 
 // idleLine says that there is no request.
@@ -145,33 +154,4 @@ func (l *relayStream) allowed() bool {
 		return !suspended, err
 	})
 	return err == nil && allowed
-}
-
-// relayClients counts the clients that listen, by organization.
-type relayClients struct {
-	mu    sync.Mutex
-	byOrg map[string]int
-}
-
-// add counts a client, unless the organization has the maximum.
-func (r *relayClients) add(org string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.byOrg[org] >= maxRelayClients {
-		return rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d clients that listen, which is the limit.", maxRelayClients),
-			"Stop a client.").After(1)
-	}
-	if r.byOrg == nil {
-		r.byOrg = map[string]int{}
-	}
-	r.byOrg[org]++
-	return nil
-}
-
-func (r *relayClients) remove(org string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.byOrg[org]--; r.byOrg[org] == 0 {
-		delete(r.byOrg, org)
-	}
 }

@@ -7,34 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 )
 
 // bodyMemory limits the memory for request bodies and for responses that clients have not
 // read yet. An organization may use a quarter, so that it does not affect the others. All
 // callers without an API key share one quarter: addresses cost an attacker nothing.
 type bodyMemory struct {
-	max int64
-
-	mu   sync.Mutex
-	held shares // by payer
+	max  int64
+	held Shares // by payer
 }
-
-// shares counts something in all, and of each owner.
-type shares struct {
-	total int64
-	by    map[string]int64
-}
-
-func (s *shares) add(owner string, n int64) {
-	s.total += n
-	if s.by[owner] += n; s.by[owner] == 0 {
-		delete(s.by, owner)
-	}
-}
-
-// share is the divisor of a limit for one organization, or for one client address.
-const share = 4
 
 // leastCounted is the maximum size of a body that is not counted, in bytes. Small requests
 // therefore succeed beside large ones. The limit on connections bounds the number of such
@@ -48,22 +29,16 @@ func (m *bodyMemory) hold(c *Caller, n int64, changed bool) (release func(), err
 	if n <= leastCounted {
 		return func() {}, nil
 	}
-	payer := c.Payer()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch held := m.held.by[payer]; {
-	case changed:
-	case !c.Operator && held > 0 && held+n > m.max/share:
-		return nil, errBodyMemory(c, m.max/share)
-	case m.held.total > 0 && m.held.total+n > m.max:
-		return nil, ErrUnavailable
-	}
-	m.held.add(payer, n)
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.held.add(payer, -n)
-	}, nil
+	return m.held.Take(c.Payer(), n, func(total, own int64) error {
+		switch {
+		case changed:
+		case !c.Operator && own > 0 && own+n > m.max/share:
+			return errBodyMemory(c, m.max/share)
+		case total > 0 && total+n > m.max:
+			return ErrUnavailable
+		}
+		return nil
+	})
 }
 
 func errBodyMemory(c *Caller, limit int64) *Problem {

@@ -43,7 +43,7 @@ func TestBodyMemory_Hold(t *testing.T) {
 		"beyond the limit":              {[]body{{of("acme"), 4 * size, false}}, body{of("bolt"), size, false}, http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := bodyMemory{max: share * size, held: shares{by: map[string]int64{}}}
+			m := bodyMemory{max: share * size}
 			var releases []func()
 			for _, b := range append(test.held, test.next) {
 				release, err := m.hold(b.of, b.n, b.changed)

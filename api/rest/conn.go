@@ -56,9 +56,6 @@ func (l listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.limit == nil {
-			return &conn{Conn: c, log: l.log, release: func() {}}, nil
-		}
 		if release, ok := l.limit.Take(c.RemoteAddr()); ok {
 			return &conn{Conn: c, log: l.log, release: release}, nil
 		}

@@ -1,10 +1,10 @@
 package rest
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,15 +21,14 @@ type ConnectionLimit struct {
 	log     *slog.Logger
 	refused prometheus.Counter
 
-	mu     sync.Mutex
-	open   shares // by client
+	open   Shares // by client
 	logged time.Time
 }
 
 // NewConnectionLimit returns the limit of a listener, Options.MaxConnections.
 func NewConnectionLimit(d Deps, o Options) *ConnectionLimit {
 	return &ConnectionLimit{
-		max: int64(o.MaxConnections), proxies: o.Proxies, log: d.Log, open: shares{by: map[string]int64{}},
+		max: int64(o.MaxConnections), proxies: o.Proxies, log: d.Log,
 		refused: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "connections_refused_total",
 			Help: "Connections that were closed at once because of max-connections.",
@@ -37,8 +36,12 @@ func NewConnectionLimit(d Deps, o Options) *ConnectionLimit {
 	}
 }
 
-// Take counts a connection until release is called. ok is false beyond the limit.
+// Take counts a connection until release is called. ok is false beyond the limit. A nil limit
+// has none.
 func (l *ConnectionLimit) Take(from net.Addr) (release func(), ok bool) {
+	if l == nil {
+		return func() {}, true
+	}
 	client, most := from.String(), max(1, l.max/share)
 	if addr, err := netip.ParseAddrPort(client); err == nil {
 		ip := addr.Addr().Unmap()
@@ -48,25 +51,23 @@ func (l *ConnectionLimit) Take(from net.Addr) (release func(), ok bool) {
 			most = l.max
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open.total >= l.max || l.open.by[client] >= most {
-		l.refuse(client)
-		return nil, false
-	}
-	l.open.add(client, 1)
-	return sync.OnceFunc(func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.open.add(client, -1)
-	}), true
+	release, err := l.open.Take(client, 1, func(total, own int64) error {
+		if total >= l.max || own >= most {
+			l.refuse(client, total, own)
+			return errConnections
+		}
+		return nil
+	})
+	return release, err == nil
 }
 
+var errConnections = errors.New("max-connections reached")
+
 // refuse counts a refused connection. It logs one a minute: an attacker must not fill the log.
-func (l *ConnectionLimit) refuse(client string) {
+func (l *ConnectionLimit) refuse(client string, total, own int64) {
 	l.refused.Inc()
 	if now := time.Now(); now.Sub(l.logged) >= time.Minute {
 		l.logged = now
-		l.log.Warn("connection refused, max-connections reached", "client", client, "connections", l.open.total, "client_connections", l.open.by[client])
+		l.log.Warn("connection refused, max-connections reached", "client", client, "connections", total, "client_connections", own)
 	}
 }

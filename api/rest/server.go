@@ -52,7 +52,7 @@ func New(d Deps, o Options) *Server {
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), organizations: newLimiter(keysShare*o.Rate, keysShare*o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		newKeys: newDailyLimiter(o.MaxIdempotencyKeys), anonymousKeys: newDailyLimiter(max(1, o.MaxIdempotencyKeys/anonymousShare)),
-		bodies: bodyMemory{max: o.MaxUnread, held: shares{by: map[string]int64{}}},
+		bodies: bodyMemory{max: o.MaxUnread},
 	}
 }
 

@@ -1,0 +1,39 @@
+package rest
+
+import "sync"
+
+// Shares counts something in all, and of each owner. The zero value has counted nothing.
+type Shares struct {
+	mu    sync.Mutex
+	total int64
+	by    map[string]int64 // by owner
+}
+
+// share is the divisor of a limit for one organization, or for one client address.
+const share = 4
+
+// Take counts n of an owner until release is called, which may be repeated. It counts nothing
+// if refuse returns an error. refuse gets what is counted in all and of the owner.
+func (s *Shares) Take(owner string, n int64, refuse func(total, own int64) error) (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := refuse(s.total, s.by[owner]); err != nil {
+		return nil, err
+	}
+	s.add(owner, n)
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.add(owner, -n)
+	}), nil
+}
+
+func (s *Shares) add(owner string, n int64) {
+	if s.by == nil {
+		s.by = map[string]int64{}
+	}
+	s.total += n
+	if s.by[owner] += n; s.by[owner] == 0 {
+		delete(s.by, owner)
+	}
+}

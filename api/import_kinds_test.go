@@ -115,6 +115,10 @@ func TestImport_OpenADR(t *testing.T) {
 	if twice.Created != 1 || twice.Failed != 1 {
 		t.Errorf("two programs of one name: %+v", twice)
 	}
+	refused := e.imported(object("Program", "program_5", "", `"programName":"New","attributes":[{"type":"x","values":[null]}]`) + "\n" + object("Program", "program_6", "", `"programName":"New"`))
+	if refused.Created != 1 || refused.Failed != 1 {
+		t.Errorf("a program with the name of a refused one: %+v", refused)
+	}
 	renamed := e.imported(object("Program", "program_3", "", `"programName":"Other"`) + "\n" + object("Program", "program_4", "", `"programName":"Same"`))
 	if renamed.Updated != 1 || renamed.Created != 1 {
 		t.Errorf("a program with the former name of another: %+v", renamed)

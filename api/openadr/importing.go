@@ -20,8 +20,6 @@ type Importer struct {
 	// names maps the unique names of a kind and organization to the identifiers of their
 	// objects. A scan for each object of an import would take too long.
 	names map[storage.Ref]map[string]string
-	// before is the stored form of the object that Set sets.
-	before *storage.OpenADRObject
 }
 
 // NewImporter returns the importer of one import. It does not verify callbacks.
@@ -52,7 +50,7 @@ func (i *Importer) Set(v storage.View, o, before *storage.OpenADRObject, object 
 	if len(p.List()) > 0 {
 		return nil
 	}
-	i.view, i.before = v, before
+	i.view = v
 	r := &request{
 		Request: &http.Request{Header: http.Header{"Content-Type": {"application/json"}}}, Call: &rest.Call{Now: now}, data: object, importer: i,
 		caller: caller{&storage.Key{ID: clientID, Base: storage.Base{OrganizationID: o.OrganizationID}}, true},
@@ -67,6 +65,12 @@ func (i *Importer) Set(v storage.View, o, before *storage.OpenADRObject, object 
 	}
 	p.Check(o.Type != storage.OpenADRVEN || o.ID == id, "id", "must be %s, the only VEN of the client", o.ID)
 	p.Check(o.Type != storage.OpenADRResource || strings.HasPrefix(id, o.Parent+"_"), "id", "must begin with %s_, the VEN of the resource", o.Parent)
+	if names := i.names[namesOf(o)]; names != nil && len(p.List()) == 0 {
+		if former := uniqueName(before); names[former] == o.ID {
+			delete(names, former)
+		}
+		names[uniqueName(o)] = o.ID
+	}
 	return nil
 }
 
@@ -90,11 +94,17 @@ func fieldsOf(err error, p *rest.FieldErrors) error {
 	return nil
 }
 
+// namesOf returns the key of an object in Importer.names.
+func namesOf(o *storage.OpenADRObject) storage.Ref {
+	return storage.Ref{Kind: o.Type.Kind(), Org: o.OrganizationID}
+}
+
+// uniqueName returns an object's name with its scope. Only a resource has a parent.
+func uniqueName(o *storage.OpenADRObject) string { return o.Parent + "/" + o.Name }
+
 // unique returns an error if another object, stored or of the import, has the same name.
 func (i *Importer) unique(v storage.View, o *storage.OpenADRObject, field string) error {
-	of := o.Ref()
-	of.ID = ""
-	key := func(o *storage.OpenADRObject) string { return o.Parent + "/" + o.Name } // only a resource has a parent
+	of := namesOf(o)
 	if i.names[of] == nil {
 		i.names[of] = map[string]string{}
 		for record, err := range storage.Live(v, of.Kind, of.Org, "") {
@@ -102,17 +112,13 @@ func (i *Importer) unique(v storage.View, o *storage.OpenADRObject, field string
 				return err
 			}
 			if other, err := storage.Decode[storage.OpenADRObject](record); err == nil && !other.Removed {
-				i.names[of][key(&other)] = other.ID
+				i.names[of][uniqueName(&other)] = other.ID
 			}
 		}
 	}
-	if owner, found := i.names[of][key(o)]; found && owner != o.ID {
+	if owner, found := i.names[of][uniqueName(o)]; found && owner != o.ID {
 		return taken(field, o.Name)
 	}
-	if former := key(i.before); i.names[of][former] == o.ID {
-		delete(i.names[of], former)
-	}
-	i.names[of][key(o)] = o.ID
 	return nil
 }
 

@@ -95,7 +95,8 @@ func TestConsoleLink_KeyEnds(t *testing.T) {
 }
 
 // TestConsoleLink_RateLimit checks that the links of a key share the key's rate limit, also
-// once the key is deleted. A link of the operator has its own.
+// once the key is deleted, and also a link's new key after a rotation. A link of the operator
+// has its own.
 func TestConsoleLink_RateLimit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1, Burst: 4})
 	acme, bolt := e.twoTenants()
@@ -118,5 +119,7 @@ func TestConsoleLink_RateLimit(t *testing.T) {
 	id, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
 	must(t, e.store.Delete(t.Context(), storage.KindKey.Ref("acme", id)))
 	e.ask(first, "/v1/homes/list", "").ok(t)
-	limited(first, second)
+	link, _, _ := storage.SplitKey(storage.KeyPrefix, second)
+	rotated := e.operate("/v1/admin/keys/"+link+"/rotate", "").ok(t)["key"].(string)
+	limited(first, second, rotated)
 }

@@ -93,7 +93,8 @@ func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKey
 		if !old.Rotated {
 			old.Rotated, old.OriginalExpiresAt = true, old.ExpiresAt
 		}
-		key.Description, key.Scopes, key.ExpiresAt, key.Link = old.Description, old.Scopes, old.OriginalExpiresAt, old.Link
+		key.Description, key.Scopes, key.ExpiresAt = old.Description, old.Scopes, old.OriginalExpiresAt
+		key.Link, key.CreatedBy = old.Link, old.CreatedBy
 		if old.ExpiresAt.IsZero() || old.ExpiresAt.After(end) {
 			old.ExpiresAt = storage.Time{Time: end}
 		}

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events/turns"
 )
 
 // Estimates limits the concurrency of savings estimates. An estimate takes tens of
@@ -20,24 +18,15 @@ import (
 // fifth of a processor. Organizations get slots in rotation. An organization with many
 // estimates does not delay another organization by all of them.
 type Estimates struct {
-	// slots bounds the estimates of the process. queues has an organization's estimates.
-	atOnce int64
-	slots  *semaphore.Weighted
-	mu     sync.Mutex
-	queues map[string]*queue
+	// atOnce is the number of slots. entrants counts the queued and running estimates.
+	atOnce   int
+	slots    *turns.Turns
+	entrants rest.Shares // by organization
 	// sent returns the number of webhooks that the process has sent.
 	sent func() uint64
 
 	stopping context.Context //nolint:containedctx // of all estimates
 	stop     context.CancelFunc
-}
-
-// queue bounds the estimates of one organization that hold or wait for a slot of the
-// process. Because slots are granted in order, an organization never has more estimates
-// ahead of another organization's than there are slots.
-type queue struct {
-	turns    *semaphore.Weighted
-	entrants int64 // queued and running estimates
 }
 
 // Pauses of an estimate. After a piece of work of duration d, an estimate pauses for
@@ -60,8 +49,8 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	if sent == nil {
 		sent = func() uint64 { return 0 }
 	}
-	n := int64(cmp.Or(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2)))
-	e := &Estimates{atOnce: n, slots: semaphore.NewWeighted(n), queues: map[string]*queue{}, sent: sent}
+	n := cmp.Or(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2))
+	e := &Estimates{atOnce: n, slots: turns.New(n, n), sent: sent}
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	return e
 }
@@ -84,51 +73,21 @@ var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organiza
 
 // await waits for a free slot. Errors: errWaiting, or errNoSlot if ctx ends first.
 func (e *Estimates) await(ctx context.Context, org string) (release func(), err error) {
-	q := e.enter(org)
-	if q == nil {
-		return nil, errWaiting
-	}
-	if q.turns.Acquire(ctx, 1) != nil {
-		e.leave(org, q)
-		return nil, noSlot(ctx)
-	}
-	end := func() {
-		q.turns.Release(1)
-		e.leave(org, q)
-	}
-	if e.slots.Acquire(ctx, 1) != nil {
-		end()
-		return nil, noSlot(ctx)
-	}
-	return func() {
-		e.slots.Release(1)
-		end()
-	}, nil
-}
-
-// enter joins an organization's queue. It returns nil if the queue is full.
-func (e *Estimates) enter(org string) *queue {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	q := e.queues[org]
-	if q == nil {
-		q = &queue{turns: semaphore.NewWeighted(e.atOnce)}
-		e.queues[org] = q
-	}
-	if q.entrants >= maxWaiting+e.atOnce {
+	leave, err := e.entrants.Take(org, 1, func(_, own int64) error {
+		if own >= int64(maxWaiting+e.atOnce) {
+			return errWaiting
+		}
 		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	q.entrants++
-	return q
-}
-
-// leave leaves an organization's queue.
-func (e *Estimates) leave(org string, q *queue) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if q.entrants--; q.entrants == 0 {
-		delete(e.queues, org)
+	done, err := e.slots.Take(ctx, org, 1)
+	if err != nil {
+		leave()
+		return nil, noSlot(ctx)
 	}
+	return func() { done(); leave() }, nil
 }
 
 // turn waits for a slot of an organization. done releases the slot. rest yields to

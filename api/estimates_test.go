@@ -152,8 +152,8 @@ func TestEstimates_Fairness(t *testing.T) {
 			<-busy
 		}
 		synctest.Wait() // until the last one has left its queue
-		if last := time.Since(began); last != (maxWaiting+3)*time.Second || len(e.queues) != 0 {
-			t.Errorf("all ended after %s, and %d wait", last, len(e.queues))
+		if last := time.Since(began); last != (maxWaiting+3)*time.Second || e.Entrants("busy") != 0 {
+			t.Errorf("all ended after %s, and %d wait", last, e.Entrants("busy"))
 		}
 	})
 }
@@ -177,11 +177,11 @@ func TestEstimates_LeaveQueue(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if n := e.queues["acme"].entrants; len(e.queues) != 1 || n != 1 {
-			t.Errorf("%d organizations still wait, and acme has %d estimates", len(e.queues), n)
+		if acme, other := e.Entrants("acme"), e.Entrants("other"); acme != 1 || other != 0 {
+			t.Errorf("acme has %d estimates, and other has %d", acme, other)
 		}
 		done()
-		if !e.slots.TryAcquire(1) || len(e.queues) != 0 {
+		if e.slots.Try("acme", 1) == nil || e.Entrants("acme") != 0 {
 			t.Error("the slot is not free")
 		}
 	})

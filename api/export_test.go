@@ -25,17 +25,12 @@ func (e *Estimates) Hold(ctx context.Context, org string) (done func(), err erro
 }
 
 // Entrants returns the queued and running estimates of an organization.
-func (e *Estimates) Entrants(org string) int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if q := e.queues[org]; q != nil {
-		return q.entrants
-	}
-	return 0
+func (e *Estimates) Entrants(org string) (n int64) {
+	_, _ = e.entrants.Take(org, 0, func(_, own int64) error { n = own; return nil })
+	return n
 }
 
 // FillQueue makes an organization reach its limit of queued estimates.
 func (e *Estimates) FillQueue(org string) {
-	for e.enter(org) != nil {
-	}
+	_, _ = e.entrants.Take(org, int64(maxWaiting+e.atOnce)-e.Entrants(org), func(int64, int64) error { return nil })
 }

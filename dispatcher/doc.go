@@ -17,7 +17,7 @@
 //
 // Slices take turns by organization, so no organization takes all slots of a worker.
 // The queue hands out slices in order of arrival. While several organizations have walks
-// in progress, a worker takes up to 8,192 slices more than it has slots. [gate.Turns] gives
+// in progress, a worker takes up to 8,192 slices more than it has slots. [turns.Turns] gives
 // each free slot to the next organization and its oldest slice. A slice that waits
 // for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
 //

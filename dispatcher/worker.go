@@ -21,6 +21,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
+	"github.com/gridhook/gridhook/events/turns"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -145,7 +146,7 @@ type Worker struct {
 	gate    *gate.Gate
 	targets *target.Registry
 	walks   *walks.Tracker
-	turns   *gate.Turns
+	turns   *turns.Turns
 	// positions is held while the position of a walk is published.
 	positions sync.Mutex
 	channels  *channel.Sender
@@ -174,7 +175,7 @@ func New(d Deps, o Options) *Worker {
 	return &Worker{
 		Deps: d, opt: o, gate: g, targets: targets, channels: channel.New(d.Vault, d.Sender, o.Mail),
 		metrics: newMetrics(d.Registerer, func() int { return targets.Down(d.Now()) }),
-		walks:   walks.NewTracker(), turns: gate.NewTurns(o.Slices, max(1, o.Slices/2)),
+		walks:   walks.NewTracker(), turns: turns.New(o.Slices, max(1, o.Slices/2)),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/events/turns"
 )
 
 // Options limit the requests of a worker.
@@ -33,11 +34,11 @@ type Gate struct {
 	// unproven limits the requests to unproven endpoints. It is half of total, so the other
 	// half stays free for proven endpoints. An organization with many endpoints that hang has
 	// at most half of it.
-	unproven *Turns
+	unproven *turns.Turns
 	// slow limits the slow slices.
-	slow *Turns
+	slow *turns.Turns
 	// waiting limits the memory of what waits for capacity, in units of waitUnit.
-	waiting *Turns
+	waiting *turns.Turns
 	// closing is closed when the worker takes no more messages.
 	closing chan struct{}
 }
@@ -46,8 +47,8 @@ type Gate struct {
 func New(o Options) *Gate {
 	unproven := max(1, o.Concurrency/2)
 	return &Gate{
-		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: NewTurns(unproven, max(1, unproven/2)),
-		slow: NewTurns(maxSlow, maxSlow/2), waiting: NewTurns(maxWaitingAll, maxWaitingAll/2),
+		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: turns.New(unproven, max(1, unproven/2)),
+		slow: turns.New(maxSlow, maxSlow/2), waiting: turns.New(maxWaitingAll, maxWaitingAll/2),
 	}
 }
 

@@ -1,4 +1,5 @@
-package gate
+// Package turns gives slots to organizations in turn.
+package turns
 
 import (
 	"context"
@@ -7,9 +8,10 @@ import (
 )
 
 // Turns gives a number of slots to organizations in turn: a worker's slots for slices, the
-// requests to unproven endpoints, the slow slices, or the memory of slices that wait. One
-// organization has at most some of the slots, so that others find free slots. A slice for
-// many endpoints takes several slots, because it has more requests in flight.
+// requests to unproven endpoints, the slow slices, the memory of slices that wait, or a
+// process's slots for savings estimates. One organization has at most some of the slots, so
+// that others find free slots. A slice for many endpoints takes several slots, because it has
+// more requests in flight.
 type Turns struct {
 	mu sync.Mutex
 	// free is the number of free slots. It is below zero while a slice has more slots than
@@ -22,14 +24,14 @@ type Turns struct {
 	waiting       map[string][]*turn
 }
 
-// turn is a slice that waits for its slots.
+// turn is a slice or an estimate that waits for its slots.
 type turn struct {
 	slots   int
 	granted chan struct{}
 }
 
-// NewTurns returns the turns of a number of slots. One organization may have most of them.
-func NewTurns(slots, most int) *Turns {
+// New returns the turns of a number of slots. One organization may have most of them.
+func New(slots, most int) *Turns {
 	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]*turn{}}
 }
 

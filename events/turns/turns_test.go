@@ -1,4 +1,4 @@
-package gate
+package turns
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func TestTurns_ByOrganization(t *testing.T) {
 		"its own slices stay in order": {"abab", "abab"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns(1, 1)
+			turns := New(1, 1)
 			busy, err := turns.Take(t.Context(), "first", 1)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestTurns_LeftToOthers(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
-			turns, held := NewTurns(tt.slots, tt.most), map[string]int{}
+			turns, held := New(tt.slots, tt.most), map[string]int{}
 			take := func(org string, slots int) {
 				go func() {
 					if done, err := turns.Take(ctx, org, slots); err == nil {
@@ -81,7 +81,7 @@ func TestTurns_LeftToOthers(t *testing.T) {
 // A slice that takes more slots than are free delays the others only until slots are free.
 func TestTurns_MoreThanFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns(4, 4)
+		turns := New(4, 4)
 		var done []func()
 		for _, org := range []string{"a", "a", "a", "large"} {
 			release, err := turns.Take(t.Context(), org, 1+len(org)/5) // large takes 2
@@ -121,7 +121,7 @@ func TestTurns_MoreThanFree(t *testing.T) {
 // A stopped slice releases its slot, even if the slot was granted at that moment.
 func TestTurns_Stopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns(2, 2)
+		turns := New(2, 2)
 		for i := range 100 {
 			ctx, cancel := context.WithCancel(context.Background())
 			first, err := turns.Take(t.Context(), "a", 1)

@@ -145,13 +145,6 @@ func (l *relayStream) allowed() bool {
 		key, err := storage.Get[storage.OperatorKey](s.Store, storage.OperatorKeyRef(c.KeyID))
 		return err == nil && key.Live(s.Store.Now()) && key.Role.Includes(storage.RoleOperate)
 	}
-	allowed, err := storage.Query(s.Store, func(v storage.View) (bool, error) {
-		key, _, err := storage.Read[storage.Key](v, c.Key.Ref())
-		if err != nil || !key.Live(s.Store.Now()) {
-			return false, err
-		}
-		suspended, err := storage.IsSuspended(v, key.OrganizationID)
-		return !suspended, err
-	})
-	return err == nil && allowed
+	key, err := s.rest.LiveKey(c.KeyID, s.Store.Now())
+	return err == nil && key != nil
 }

@@ -97,7 +97,7 @@ func (s *server) admit(clientID, password string) (org string, prefixes []string
 	key, until, err := s.openToken(password, now)
 	if key == nil && err == nil {
 		until = now.Add(tokenLife)
-		key, _, err = s.REST.SecretKey(clientID, password, now)
+		key, err = s.REST.SecretKey(clientID, password, now)
 	}
 	if err != nil || key == nil || key.ID != clientID {
 		return "", nil, until, false

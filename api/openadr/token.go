@@ -58,10 +58,8 @@ func (s *server) openToken(text string, now time.Time) (key *storage.Key, end ti
 	if now.Unix() >= seconds {
 		return nil, end, nil
 	}
-	if key, ok, err = s.REST.LiveKey(id, now); !ok {
-		return nil, end, err
-	}
-	return key, time.Unix(seconds, 0), nil
+	key, err = s.REST.UseKey(id, now)
+	return key, time.Unix(seconds, 0), err
 }
 
 // OAuth scopes of the roles, as the document names them.
@@ -105,11 +103,11 @@ func (s *server) token(r *request) (any, error) {
 	case grantType != "client_credentials":
 		return nil, refused(http.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials.")
 	}
-	key, ok, err := s.REST.SecretKey(id, secret, r.Now)
+	key, err := s.REST.SecretKey(id, secret, r.Now)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if key == nil {
 		return nil, refused(http.StatusUnauthorized, "invalid_client", "The client credentials are not valid.")
 	}
 	scope := ""

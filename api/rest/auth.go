@@ -117,23 +117,31 @@ type knownKey struct {
 	suspended bool
 }
 
-// LiveKey returns a key by its identifier and charges one request to its rate limit. ok
-// is false if the key is missing, revoked or expired, or if its organization is
-// suspended. An exceeded rate limit is an error. The caller must not change the key.
-func (s *Server) LiveKey(id string, now time.Time) (key *storage.Key, ok bool, err error) {
-	if !storage.ValidID(id) {
-		return nil, false, nil
-	}
+// LiveKey returns a key by its identifier. It returns nil if the key is missing, revoked or
+// expired, or if its organization is suspended. The caller must not change the key.
+func (s *Server) LiveKey(id string, now time.Time) (*storage.Key, error) {
 	known, err := s.known.get(s.Store, id)
 	if known == nil || known.suspended || !known.Live(now) {
-		return nil, false, err
+		return nil, err
 	}
-	key = &known.Key
+	return &known.Key, nil
+}
+
+// UseKey is LiveKey for a request, which it charges to the rate limit of the key. An exceeded
+// rate limit is an error.
+func (s *Server) UseKey(id string, now time.Time) (*storage.Key, error) {
+	if !storage.ValidID(id) {
+		return nil, nil
+	}
+	key, err := s.LiveKey(id, now)
+	if key == nil {
+		return nil, err
+	}
 	s.LastUsed.note(key, now)
 	if err := s.takeRequest(key, now); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return key, true, nil
+	return key, nil
 }
 
 // keysShare is how many times the rate limit of a key the keys of an organization have in all.
@@ -150,17 +158,17 @@ func (s *Server) takeRequest(key *storage.Key, now time.Time) error {
 	return nil
 }
 
-// SecretKey is LiveKey with a check of the secret. secret may also be the full text of
-// the key.
-func (s *Server) SecretKey(id, secret string, now time.Time) (key *storage.Key, ok bool, err error) {
+// SecretKey is UseKey with a check of the secret. secret may also be the full text of the
+// key.
+func (s *Server) SecretKey(id, secret string, now time.Time) (*storage.Key, error) {
 	if named, bare, whole := storage.SplitKey(storage.KeyPrefix, secret); whole && named == id {
 		secret = bare
 	}
-	key, _, _, err = s.findKey(storage.KeyPrefix + id + "_" + secret)
+	key, _, _, err := s.findKey(storage.KeyPrefix + id + "_" + secret)
 	if err != nil || !key.Matches(secret) {
-		return nil, false, err
+		return nil, err
 	}
-	return s.LiveKey(id, now)
+	return s.UseKey(id, now)
 }
 
 // keyCache caches keys while the store's revision is unchanged. Every request needs a

@@ -21,7 +21,7 @@ type Weather struct {
 func (y *Year) Hour(hour int) Weather {
 	i, h := wrap(hour, Hours), y.hours()
 	return Weather{
-		Temperature: temperature(h, i), Wind: wind(h, i), GHI: sun(h.GHI, i), DNI: sun(h.DNI, i), DHI: sun(h.DHI, i),
+		Temperature: temperature(h, i), Wind: wind(h, i), GHI: sun(h, i, form.GHI), DNI: sun(h, i, form.DNI), DHI: sun(h, i, form.DHI),
 	}
 }
 
@@ -33,7 +33,9 @@ func wind(h *form.Year, hour int) float64 {
 	return float64(h.Wind[form.WindAt(hour)]) * form.WindStep
 }
 
-func sun(steps []int16, hour int) float64 { return float64(steps[hour]) * form.SunStep }
+func sun(h *form.Year, hour, kind int) float64 {
+	return float64(h.Sun[hour*form.Suns+kind]) * form.SunStep
+}
 
 // Quarter returns the weather of a quarter hour of the year, counted from 0.
 //
@@ -49,10 +51,10 @@ func (y *Year) Quarter(quarter int) Weather {
 	line := func(value func(*form.Year, int) float64) float64 {
 		return value(h, before) + (value(h, hour)-value(h, before))*(float64(part)+0.5)/4
 	}
-	light := func(steps []int16) float64 {
-		return spread(sun(steps, before), sun(steps, hour), sun(steps, after), part)
+	light := func(kind int) float64 {
+		return spread(sun(h, before, kind), sun(h, hour, kind), sun(h, after, kind), part)
 	}
-	return Weather{Temperature: line(temperature), Wind: line(wind), GHI: light(h.GHI), DNI: light(h.DNI), DHI: light(h.DHI)}
+	return Weather{Temperature: line(temperature), Wind: line(wind), GHI: light(form.GHI), DNI: light(form.DNI), DHI: light(form.DHI)}
 }
 
 // spread returns the mean of a part (0 to 3) of an hour. It interpolates between the

@@ -2,7 +2,6 @@ package climate
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -35,9 +34,7 @@ type Year struct {
 	// Size is the size of the packed hours in bytes, 0 if the year is not embedded.
 	Size int
 
-	packed []byte
-	once   sync.Once
-	hour   *form.Year
+	hours func() *form.Year // unpacks the year on first use
 }
 
 //go:embed data/stations.bin
@@ -46,16 +43,27 @@ var stationsPacked []byte
 //go:embed data/years.bin
 var yearsPacked []byte
 
-// stations returns all 1,020 stations. Stations with an embedded year come first. A year
-// is unpacked on first use.
+// stations returns all 1,020 stations. Stations with an embedded year come first.
 var stations = sync.OnceValue(func() []*Year {
 	all := embedded.Decode[[]*Year]("stations.bin", stationsPacked)
-	packed := yearsPacked
+	from := 0
 	for _, y := range all {
-		y.packed, packed = packed[:y.Size], packed[y.Size:]
+		packed := yearsPacked[from : from+y.Size]
+		y.hours, from = sync.OnceValue(func() *form.Year { return unpack(packed) }), from+y.Size
 	}
 	return all
 })
+
+func unpack(packed []byte) *form.Year {
+	year := embedded.Decode[form.Year]("years.bin", packed)
+	temperature := int8(0)
+	for hour := range form.Hours {
+		temperature += year.Temperature[hour]
+		year.Temperature[hour] = temperature
+		year.Sun[hour*form.Suns+form.GHI] += year.Sun[hour*form.Suns+form.DHI]
+	}
+	return &year
+}
 
 // All returns the embedded years, sorted by the number of people, greatest first. Do not
 // change the slice.
@@ -66,14 +74,3 @@ func All() []*Year {
 
 // DistanceKm returns the great-circle distance from the station to a place.
 func (y *Year) DistanceKm(lat, lon float64) float64 { return zone.DistanceKm(y.Lat, y.Lon, lat, lon) }
-
-// hours returns the year and unpacks it on first use.
-func (y *Year) hours() *form.Year {
-	y.once.Do(func() {
-		var err error
-		if y.hour, err = form.Decode(y.packed); err != nil {
-			panic(fmt.Sprintf("climate: embedded year of %s: %v", y.Name, err)) // the tests read every year
-		}
-	})
-	return y.hour
-}

@@ -1,6 +1,6 @@
 // Gen writes the embedded typical years of package climate. It reads the tables in
 // SOURCES.md from the directory data of GRIDHOOK_TESTDATA. It selects the stations that
-// serve the most people within a size limit.
+// serve the most people.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,14 +21,13 @@ import (
 
 	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
-	"github.com/gridhook/gridhook/pricing/climate/internal/gen/hours"
 	"github.com/gridhook/gridhook/pricing/climate/internal/state"
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
-// budget is the maximum size of all years together, bytes.
-const budget = 5_750_000
+// embeddedYears is the number of years, some 6 MB together.
+const embeddedYears = 541
 
 // station is a line of the source's index.
 type station struct {
@@ -61,23 +61,19 @@ func run(dir string) error {
 	}
 	var years bytes.Buffer
 	var index []*climate.Year
-	for _, s := range choose(stations, places) {
+	for _, s := range choose(stations, places)[:embeddedYears] {
 		packed, err := compact(filepath.Join(dir, "weather", "tmy3", s.ID+".csv.zst"))
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.ID, err)
-		}
-		if years.Len()+len(packed) > budget {
-			break
 		}
 		years.Write(packed)
 		index = append(index, s.year(len(packed)))
 		stations = slices.DeleteFunc(stations, func(o station) bool { return o.ID == s.ID })
 	}
-	written := len(index)
 	for i := range stations {
 		index = append(index, stations[i].year(0))
 	}
-	fmt.Printf("%d years of %d stations, %d bytes\n", written, len(index), years.Len())
+	fmt.Printf("%d years of %d stations, %d bytes\n", embeddedYears, len(index), years.Len())
 	if err := pack.Write(filepath.Join("data", "stations.bin"), index); err != nil {
 		return err
 	}
@@ -178,10 +174,46 @@ func compact(name string) ([]byte, error) {
 			columns[name] = append(columns[name], v)
 		}
 	}
-	y := &form.Year{
-		Temperature: hours.Steps(columns["tdry_c"], form.TemperatureStep), DNI: hours.Steps(columns["dni"], form.SunStep),
-		DHI: hours.Steps(columns["dhi"], form.SunStep), GHI: hours.Steps(columns["ghi"], form.SunStep),
-		Wind: hours.Winds(columns["wspd"]),
+	dni, dhi, ghi := steps(columns["dni"], form.SunStep), steps(columns["dhi"], form.SunStep), steps(columns["ghi"], form.SunStep)
+	y, before := form.Year{Wind: winds(columns["wspd"])}, 0
+	for hour, degrees := range steps(columns["tdry_c"], form.TemperatureStep) {
+		y.Temperature, before = append(y.Temperature, int8(degrees-before)), degrees
+		y.Sun = append(y.Sun, uint8(dni[hour]), uint8(dhi[hour]), uint8(ghi[hour]-dhi[hour]))
 	}
-	return hours.Encode(y)
+	if len(y.Temperature) != form.Hours {
+		return nil, fmt.Errorf("%d hours, want %d", len(y.Temperature), form.Hours)
+	}
+	return pack.Encode(y)
+}
+
+// steps converts a column to steps. An hour of night keeps 0 sun.
+func steps(values []float64, step float64) []int {
+	steps := make([]int, len(values))
+	carried := 0.0
+	for i, v := range values {
+		if v == 0 && step == form.SunStep {
+			continue
+		}
+		steps[i] = int(math.Round((v + carried) / step))
+		if step == form.SunStep && steps[i] < 0 {
+			steps[i] = 0
+		}
+		carried += v - float64(steps[i])*step
+	}
+	return steps
+}
+
+// winds returns the mean winds by month and hour of the day.
+func winds(values []float64) []uint8 {
+	var sums, counts [form.Months * form.HoursADay]float64
+	for i, v := range values {
+		at := form.WindAt(i)
+		sums[at] += v
+		counts[at]++
+	}
+	winds := make([]uint8, len(sums))
+	for at := range winds {
+		winds[at] = uint8(math.Round(sums[at] / counts[at] / form.WindStep))
+	}
+	return winds
 }

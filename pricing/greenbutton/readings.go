@@ -79,6 +79,9 @@ const earliest, latest = 946_684_800, 7_258_118_399
 func (r *Readings) series(readings []reading, t *readingType) ([]step, error) {
 	all := make([]step, len(readings))
 	for i, one := range readings {
+		if one.duration > latest-earliest { // it may overflow
+			return nil, fmt.Errorf("the Green Button file has an interval of %d seconds", one.duration)
+		}
 		length := time.Duration(one.duration) * time.Second
 		if r.Step == 0 {
 			r.Step = length

@@ -83,6 +83,7 @@ func TestRead_Refuses(t *testing.T) {
 		"no type":              {header + block("a", map[int]int{0: 1}) + `</feed>`, "names no ReadingType"},
 		"no energy":            {header + readingType("volts", 1, 29, 0) + block("a", map[int]int{0: 1}) + `</feed>`, "no readings of energy"},
 		"gas":                  {header + `<entry><content><espi:UsagePoint><espi:ServiceCategory><espi:kind>1</espi:kind></espi:ServiceCategory></espi:UsagePoint></content></entry></feed>`, "service category 1"},
+		"an overflow":          {header + in + strings.Replace(block("a", map[int]int{0: 1}), "3600", "20211507185753197", 1) + `</feed>`, "an interval of 20211507185753197 seconds"}, // 512 ns in 64 bits
 		"missing intervals":    {header + in + block("a", map[int]int{0: 1, 1: 1, 4: 1}) + `</feed>`, "lacks 2 intervals of 1h0m0s, the first at 2026-07-01T09:00:00Z"},
 		"energy twice":         {header + in + block("a", map[int]int{0: 1}) + block("b", map[int]int{0: 1}) + `</feed>`, "twice"},
 		"a century of nothing": {header + in + block("a", map[int]int{0: 1, 1_000_000: 1}) + `</feed>`, "lacks 999999 intervals"},

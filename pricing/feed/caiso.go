@@ -58,6 +58,9 @@ func readCAISO(q *Query, r *Response) (Data, error) {
 		return Data{}, err
 	}
 	if isXML(content) {
+		if err := checkSize(content); err != nil {
+			return Data{}, err
+		}
 		code, text := caisoError(content)
 		if code == "1000" {
 			return Data{}, nil

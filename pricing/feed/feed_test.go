@@ -140,6 +140,7 @@ func TestAdapter_TooManyValues(t *testing.T) {
 	for name, body := range map[string]string{
 		"csv":   "Zone,Local Time,Price\n" + strings.Repeat("\n", 2_000_000),
 		"json":  "[" + strings.Repeat("0,", 2_000_001) + "0]",
+		"caiso": string(feedtest.Zipped("a.xml", strings.Repeat("<a>", 2_000_001))),
 		"midas": "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>",
 	} {
 		s := sources()[name]

@@ -13,6 +13,7 @@ type Plan struct {
 	Summary
 	SourceDate string // day of the newest source
 	Newer      string // ID of a plan of the same schedule with a newer source
+	Checked    bool   // checked by itself against its source
 	// URDB is the plan as a rate of the US Utility Rate Database, in JSON, with all its
 	// versions. The label is the database's label if the plan has one, and otherwise the
 	// plan's ID.
@@ -31,31 +32,17 @@ type Summary struct {
 	Caveat   string `json:"caveat" doc:"Why the rates may be inaccurate. Empty if there is no reason." example:""`
 }
 
-// Lists are all plans of the package.
-type Lists struct {
-	// Checked are plans from tariff sheets, each checked. Sheets are the other schedules of
-	// the same utilities, and US the residential rates of the US catalog, by state, utility
-	// and name.
-	Checked []Plan
-	Sheets  []Plan
-	US      []Plan
-}
-
 //go:embed plans.bin
-var plansPacked []byte
+var packed []byte
 
-var lists = sync.OnceValue(func() Lists { return embedded.Decode[Lists]("plans.bin", plansPacked) })
+var plans = sync.OnceValue(func() []Plan { return embedded.Decode[[]Plan]("plans.bin", packed) })
 
-// Plans returns the plans from tariff sheets, each checked, in a fixed order. Do not change
-// them. All also returns the other plans.
-func Plans() []Plan { return lists().Checked }
+// All returns all plans of the package: first the checked plans from tariff sheets, then the
+// other schedules of the same utilities, then the residential rates of the US catalog by
+// state, utility and name. Do not change them.
+func All() []Plan { return plans() }
 
-// US returns the residential rates of the US catalog, by state, utility and name. Do not
-// change them.
-func US() []Plan { return lists().US }
-
-// All returns all plans of the package: first the plans from tariff sheets, then the US
-// catalog. Do not change them.
-func All() []Plan { return allPlans() }
-
-var allPlans = sync.OnceValue(func() []Plan { return slices.Concat(Plans(), lists().Sheets, US()) })
+// Plans returns the checked plans, in a fixed order. Do not change them.
+func Plans() []Plan {
+	return slices.Clip(All()[:slices.IndexFunc(All(), func(p Plan) bool { return !p.Checked })])
+}

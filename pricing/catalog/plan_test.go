@@ -30,7 +30,7 @@ func TestPlans_Usable(t *testing.T) {
 	if got := len(catalog.Plans()); got != 7 {
 		t.Errorf("%d plans are checked one by one, want the seven of SOURCES.md", got)
 	}
-	if got := len(catalog.US()); got != 321 {
+	if got := len(usCatalog()); got != 321 {
 		t.Errorf("%d plans in the US catalog, want 321", got)
 	}
 }

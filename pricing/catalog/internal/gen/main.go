@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/pricing/catalog/internal/gen/build"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
@@ -31,10 +32,13 @@ func run(data string) error {
 	if err != nil {
 		return err
 	}
-	lists, err := plans.Catalog()
-	if err != nil {
-		return err
+	list := make([]catalog.Plan, len(plans))
+	for i, p := range plans {
+		list[i] = catalog.Plan{Summary: p.Summary, SourceDate: p.SourceDate, Newer: p.Newer, Checked: p.Checked}
+		if list[i].URDB, err = p.URDB(); err != nil {
+			return fmt.Errorf("%s: %w", p.ID, err)
+		}
 	}
-	fmt.Printf("%d plans\n", len(lists.Checked)+len(lists.Sheets)+len(lists.US))
-	return pack.Write("plans.bin", lists)
+	fmt.Printf("%d plans\n", len(list))
+	return pack.Write("plans.bin", list)
 }

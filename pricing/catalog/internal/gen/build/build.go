@@ -7,58 +7,37 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// Lists are all plans, as in catalog.Lists.
-type Lists struct{ Checked, Sheets, US []Plan }
-
-// Plans makes all plans of the catalog. collection has the rates of open-energy-tariffs,
-// one a line, pge the schedules of PG&E, and written the plans written by hand.
-func Plans(collection, pge, written []byte) (all Lists, err error) {
+// Plans makes all plans of the catalog in their order: checked plans, other schedules of PG&E
+// and the US catalog. collection has the rates of open-energy-tariffs, one a line, pge the
+// schedules of PG&E, and written the plans written by hand.
+func Plans(collection, pge, written []byte) ([]Plan, error) {
+	var us, checked, others []Plan
 	for i, line := range bytes.Split(bytes.TrimSpace(collection), []byte("\n")) {
 		plan, err := OpenTariff(line)
 		if err != nil {
-			return all, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		all.US = append(all.US, plan)
+		us = append(us, plan)
 	}
-	slices.SortFunc(all.US, func(a, b Plan) int {
+	slices.SortFunc(us, func(a, b Plan) int {
 		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Utility, b.Utility), cmp.Compare(a.Name, b.Name), cmp.Compare(a.URDBLabel, b.URDBLabel))
 	})
 	sheets, err := pgeSheets(pge)
 	if err != nil {
-		return all, err
+		return nil, err
 	}
-	pointToNewer(all.US, append(slices.Clone(all.US), sheets...))
+	pointToNewer(us, append(slices.Clone(us), sheets...))
 	for _, p := range sheets {
-		if p.ID == "pge-e-elec" || p.ID == "pge-ev2-a" { // the schedules for homes with much electric load
-			all.Checked = append(all.Checked, p)
+		if p.Checked = p.ID == "pge-e-elec" || p.ID == "pge-ev2-a"; p.Checked { // the schedules for homes with much electric load
+			checked = append(checked, p)
 		} else {
-			all.Sheets = append(all.Sheets, p)
+			others = append(others, p)
 		}
 	}
-	others, err := handWritten(written, all.US)
-	all.Checked = append(all.Checked, others...)
-	return all, err
-}
-
-// Catalog converts the lists to the types of package catalog.
-func (l Lists) Catalog() (c catalog.Lists, err error) {
-	for _, list := range []struct {
-		from []Plan
-		to   *[]catalog.Plan
-	}{{l.Checked, &c.Checked}, {l.Sheets, &c.Sheets}, {l.US, &c.US}} {
-		for _, p := range list.from {
-			tariff, err := p.URDB()
-			if err != nil {
-				return c, fmt.Errorf("%s: %w", p.ID, err)
-			}
-			*list.to = append(*list.to, catalog.Plan{Summary: p.Summary, SourceDate: p.SourceDate, Newer: p.Newer, URDB: tariff})
-		}
-	}
-	return c, nil
+	byHand, err := handWritten(written, us)
+	return slices.Concat(checked, byHand, others, us), err
 }
 
 // handWritten returns the plans written by hand, whose seasons have the hours of each period,
@@ -76,6 +55,7 @@ func handWritten(text []byte, us []Plan) (plans []Plan, err error) {
 	}
 	for _, w := range written {
 		p := w.Plan
+		p.Checked = true
 		for _, s := range w.Seasons {
 			weekday, err := hourly(s.Weekday)
 			weekend, wrong := hourly(s.Weekend)

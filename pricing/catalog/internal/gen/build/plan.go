@@ -14,6 +14,7 @@ type Plan struct {
 	EffectiveFrom string // first day in force; empty if the source has none
 	SourceDate    string // day of the newest source
 	Newer         string // ID of a plan of the same schedule with a newer source
+	Checked       bool   // checked by itself against its source
 	FixedCharge   pricing.Charge
 	Periods       []Period
 	Seasons       []Season // each month is in exactly one season

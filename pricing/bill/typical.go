@@ -91,7 +91,7 @@ func (r *Request) hasLeapDay() bool {
 }
 
 // typicalYear sets the weekdays of a typical year. It has no leap day.
-var typicalYear = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+const typicalYear = 2026
 
 func isLeap(year int) bool {
 	return time.Date(year, time.February, 29, 0, 0, 0, 0, time.UTC).Day() == 29
@@ -107,26 +107,23 @@ func yearInForce(t *Terms, leap bool) time.Time {
 	for _, part := range t.Parts {
 		tariffs = append(tariffs, part.Tariff)
 	}
-	var first time.Time // zero if no version and no rider has a first day
+	var first pricing.Date // zero if no version and no rider has a first day
 	for _, tariff := range tariffs {
 		begins := []pricing.Date{tariff.Info().EffectiveFrom}
 		for _, rider := range tariff.Riders() {
 			begins = append(begins, rider.From)
 		}
 		for _, from := range begins {
-			if day := time.Date(from.Year, from.Month, from.Day, 0, 0, 0, 0, time.UTC); !from.IsZero() && day.After(first) {
-				first = day
+			if first.Before(from) {
+				first = from
 			}
 		}
 	}
-	year := typicalYear
-	if !first.IsZero() {
-		year = time.Date(first.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
+	year := cmp.Or(first.Year, typicalYear)
+	for (pricing.Date{Year: year, Month: time.January, Day: 1}).Before(first) || isLeap(year) != leap {
+		year++
 	}
-	for year.Before(first) || isLeap(year.Year()) != leap {
-		year = year.AddDate(1, 0, 0)
-	}
-	return year
+	return time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // typicalLoad spreads a year's energy over its hours, as measured or as usual at the

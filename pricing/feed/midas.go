@@ -51,8 +51,8 @@ func (q *Query) midasRegion() string { return cmp.Or(q.Parameters["region"], "CA
 // midasRate is a rate in JSON or XML. Responses have RateID, files for uploads may have
 // RIN.
 type midasRate struct {
-	RateID, RIN, RateName string
-	Values                []midasValue `json:"ValueInformation" xml:"ValueInformation>ValueData"`
+	RateID, RIN string
+	Values      []midasValue `json:"ValueInformation" xml:"ValueInformation>ValueData"`
 }
 
 type midasValue struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,8 +107,12 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		}
 		// Of simultaneous requests the first one that is stored wins: each sees the earlier
 		// ones after its own write.
-		if going, err := s.replaying(c.Org, c.ID, id); going || err != nil {
-			return wire.Replay{}, errors.Join(err, s.Store.Delete(ctx, replay.Ref()), errReplaying)
+		going, err := s.replaying(c.Org, c.ID, id)
+		if going {
+			err = cmp.Or(s.Store.Delete(ctx, replay.Ref()), error(errReplaying))
+		}
+		if err != nil {
+			return wire.Replay{}, err
 		}
 		if err := s.Tasks.PutTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
 			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)

@@ -1,6 +1,13 @@
 package events
 
-import "github.com/gridhook/gridhook/storage"
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+)
 
 // ErrorClass is the kind of an unsuccessful attempt.
 type ErrorClass string
@@ -77,4 +84,16 @@ func (a *Attempt) Counts() bool { return a.Tried() && a.ErrorClass != ErrorStopp
 type DeliveryLog struct {
 	Delivery
 	Attempts []Attempt `json:"attempts" doc:"The attempts and the outcomes without a request, oldest first."`
+}
+
+// RetryAfter parses the header Retry-After: seconds or an HTTP date. It returns at most
+// longest, and 0 for anything else.
+func RetryAfter(header string, now time.Time, longest time.Duration) (d time.Duration) {
+	n, err := strconv.Atoi(header)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, n is the largest or the smallest int
+		d = time.Duration(min(n, int(longest/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		d = at.Sub(now)
+	}
+	return min(max(d, 0), longest)
 }

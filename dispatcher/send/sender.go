@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/redact"
 )
@@ -226,7 +225,7 @@ func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Req
 		return d.maskError(a, err)
 	}
 	if a.Status = response.Status; a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
-		a.RetryAfter = parseRetryAfter(response.Header.Get("Retry-After"), a.At)
+		a.RetryAfter = events.RetryAfter(response.Header.Get("Retry-After"), a.At, policy.MaxRetryAfter)
 	}
 	switch {
 	case policy.Judge(a.Status, nil) != policy.Delivered:
@@ -237,18 +236,6 @@ func (s *Sender) exchange(ctx context.Context, d *Destination, r *httpclient.Req
 	}
 	a.Body = response.Body
 	return err // a truncated body is an error only if the caller needs it
-}
-
-// parseRetryAfter parses seconds or an HTTP date. It returns 0 for anything else.
-func parseRetryAfter(s string, now time.Time) time.Duration {
-	n, err := strconv.Atoi(s)
-	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range, n is the largest or the smallest int
-		return time.Duration(min(max(n, 0), int(policy.MaxRetryAfter/time.Second))) * time.Second
-	}
-	if t, err := http.ParseTime(s); err == nil {
-		return max(t.Sub(now), 0)
-	}
-	return 0
 }
 
 // validText converts bytes of a response to valid UTF-8, for display and JSON.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/redact"
@@ -163,7 +164,7 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	case response.StatusCode == http.StatusNotFound && r.Optional:
 		return data, nil
 	case response.StatusCode != http.StatusOK:
-		f.retryAfter = retryAfter(response.Header.Get("Retry-After"), f.now)
+		f.retryAfter = events.RetryAfter(response.Header.Get("Retry-After"), f.now, maxRetryAfter)
 		return data, f.explain(request, errors.New(statusText(response)))
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, f.left+1))
@@ -254,14 +255,4 @@ func statusText(r *http.Response) string {
 		text += ", which leads to " + to.Scheme + "://" + to.Host + to.Path + ": change the url of the source, because redirects are not followed"
 	}
 	return text
-}
-
-// retryAfter parses seconds or an HTTP date. It returns 0 for anything else.
-func retryAfter(text string, now time.Time) (d time.Duration) {
-	if n, err := strconv.Atoi(text); err == nil {
-		d = time.Duration(min(n, int(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), maxRetryAfter)
 }

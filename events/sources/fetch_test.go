@@ -256,15 +256,3 @@ func TestSpan_Days(t *testing.T) {
 		}
 	}
 }
-
-func TestRetryAfter_Forms(t *testing.T) {
-	now := storagetest.Start
-	for text, want := range map[string]time.Duration{
-		"": 0, "x": 0, "-5": 0, "120": 2 * time.Minute, "99999999999": 24 * time.Hour,
-		now.Add(time.Hour).Format(http.TimeFormat): time.Hour, now.Add(-time.Hour).Format(http.TimeFormat): 0,
-	} {
-		if got := retryAfter(text, now); got.Round(time.Second) != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}

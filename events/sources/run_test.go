@@ -39,6 +39,7 @@ func TestRun_BadAnswers(t *testing.T) {
 	}{
 		"error":       {status(http.StatusInternalServerError), "500 Internal Server Error", firstRetry},
 		"rate limit":  {status(http.StatusTooManyRequests, "Retry-After", "600"), "429 Too Many Requests", 10 * time.Minute},
+		"for ever":    {status(http.StatusTooManyRequests, "Retry-After", "99999999999999999999"), "429 Too Many Requests", maxRetryAfter},
 		"not found":   {status(http.StatusNotFound), "404 Not Found", firstRetry},
 		"redirect":    {status(http.StatusFound, "Location", "http://169.254.169.254/latest"), "redirects are not followed", firstRetry},
 		"html":        {text("<!DOCTYPE html><title>Maintenance</title>"), "", firstRetry},

@@ -84,22 +84,14 @@ func (c *Conn) Remove(ctx context.Context, names []string, o Options) error {
 	if len(names) == 0 {
 		return nil
 	}
-	cfg, err := c.config(DeadStream, o)
-	if err != nil {
-		return err
-	}
-	return c.create(ctx, cfg)
+	return c.create(ctx, c.config(DeadStream, o))
 }
 
 // config returns the settings of one of Gridhook's streams.
-func (c *Conn) config(stream string, o Options) (cfg jetstream.StreamConfig, err error) {
+func (c *Conn) config(stream string, o Options) jetstream.StreamConfig {
 	o.Prefix = c.prefix
 	configs := Configs(o)
-	i := slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == c.prefix.Name(stream) })
-	if i < 0 {
-		return cfg, fmt.Errorf("there is no stream %s", stream)
-	}
-	return configs[i], nil
+	return configs[slices.IndexFunc(configs, func(cfg jetstream.StreamConfig) bool { return cfg.Name == c.prefix.Name(stream) })]
 }
 
 // Extent describes a copied stream.
@@ -116,11 +108,9 @@ type Extent struct {
 
 // RestoreStream recreates a stream from the messages of Copy. The stream must not exist.
 func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, extent Extent, messages iter.Seq2[Raw, error]) error {
-	cfg, err := c.config(content.Stream, o)
-	if err != nil {
-		return err
-	}
+	cfg := c.config(content.Stream, o)
 	messages = c.named(messages)
+	var err error
 	if content.Queue {
 		err = c.republish(ctx, cfg, messages)
 	} else {

@@ -42,7 +42,7 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 		err = s.drop(ctx, err)
 	}
 	if errors.Is(err, jetstream.ErrStreamNotFound) && Derived(s.queue.stream) { // or it was dropped earlier
-		if err = s.c.makeDerived(ctx, s.queue.stream); err == nil {
+		if err = s.c.makeStream(ctx, s.c.config(s.c.prefix.standard(s.queue.stream), s.c.options)); err == nil {
 			consumer, err = s.create(ctx)
 		}
 	}

@@ -228,16 +228,6 @@ func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
 	return nil
 }
 
-// makeDerived makes a missing stream of derived data.
-func (c *Conn) makeDerived(ctx context.Context, name string) error {
-	for _, cfg := range Configs(c.options) {
-		if cfg.Name == name {
-			return c.makeStream(ctx, cfg)
-		}
-	}
-	return jetstream.ErrStreamNotFound
-}
-
 // Derived reports whether a stream has only data that can be derived again or be lost.
 func Derived(name string) bool {
 	return slices.ContainsFunc([]string{workStream, knownStream, walksStream}, func(s string) bool {

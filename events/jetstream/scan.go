@@ -75,9 +75,20 @@ func (c *Conn) scanEach(ctx context.Context, stream, subject string, start uint6
 				return nil
 			}
 		}
-		if err := batch.Error(); err != nil || last == before { // or the rest was removed meanwhile
+		if err := batch.Error(); err != nil {
 			return err
 		}
+		if last > before {
+			continue
+		}
+		info, err := consumer.Info(ctx) // the server is slow, or the rest was removed meanwhile
+		if err != nil {
+			return err
+		}
+		if info.Delivered.Consumer != last {
+			return errGap
+		}
+		left = info.NumPending
 	}
 	return ctx.Err()
 }

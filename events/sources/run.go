@@ -30,7 +30,7 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	case err != nil:
 		return err
 	case !state.DueAt.Equal(task.DueAt.Time):
-		done := r.begin(source.OrganizationID)
+		done := r.turns.Try(source.OrganizationID, 1)
 		if done == nil {
 			return r.postpone(ctx, source, task.Revision)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
+	"github.com/gridhook/gridhook/events/turns"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
 )
@@ -47,13 +47,10 @@ type Deps struct {
 // effect of a run and its record in the state of the source are stored together.
 type Runner struct {
 	Deps
-	runs *prometheus.CounterVec
-	late prometheus.Gauge
-	age  prometheus.Gauge
-
-	mu sync.Mutex
-	// fetching counts the runs in progress, by organization.
-	fetching map[string]int
+	runs  *prometheus.CounterVec
+	late  prometheus.Gauge
+	age   prometheus.Gauge
+	turns *turns.Turns // of the runs in progress
 }
 
 // New returns a runner. Run starts it.
@@ -66,7 +63,7 @@ func New(d Deps) *Runner {
 		return metrics.NewGauge(prometheus.GaugeOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
 	return &Runner{
-		Deps: d, fetching: map[string]int{},
+		Deps: d, turns: turns.New(slots, share),
 		runs: metrics.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "source_runs_total", Help: "Runs of sources by this process, by adapter and outcome.",
 		}, []string{"adapter", "outcome"}),
@@ -148,24 +145,6 @@ func (r *Runner) plan(ctx context.Context) error {
 		err = events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()])
 	}
 	return err
-}
-
-// begin counts a run of an organization until done is called. done is nil if the organization
-// has its share of the slots.
-func (r *Runner) begin(org string) (done func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fetching[org] == share {
-		return nil
-	}
-	r.fetching[org]++
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.fetching[org]--; r.fetching[org] == 0 {
-			delete(r.fetching, org)
-		}
-	}
 }
 
 // postpone puts a run beyond the share of its organization again, by the clock of the tasks.

@@ -16,19 +16,18 @@ import (
 // ReadRequest parses a captured request: its headers, with or without a request line
 // before them, an empty line, and the unchanged body. It joins a chunked body.
 func ReadRequest(text []byte) (http.Header, []byte, error) {
-	header, rest, err := readHead(text)
-	if errors.Is(err, io.EOF) {
+	head, body, whole := cutHead(text)
+	if !whole {
 		return nil, nil, errors.New("no empty line between the headers and the body")
 	}
+	header, err := ReadHeaders(head)
 	if err != nil {
 		return nil, nil, err
 	}
 	if strings.EqualFold(header.Get("Transfer-Encoding"), "chunked") {
-		rest = httputil.NewChunkedReader(rest)
-	}
-	body, err := io.ReadAll(rest)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the chunks of the body: %w", err)
+		if body, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(body))); err != nil {
+			return nil, nil, fmt.Errorf("read the chunks of the body: %w", err)
+		}
 	}
 	return header, body, nil
 }
@@ -43,25 +42,33 @@ func (e *Event) Request() []byte {
 	return text.Bytes()
 }
 
+// cutHead splits a request at its first empty line.
+func cutHead(text []byte) (head, body []byte, whole bool) {
+	for at := 0; ; {
+		end := bytes.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return text, nil, false
+		}
+		if line := bytes.TrimSuffix(text[at:at+end], []byte("\r")); len(line) == 0 {
+			return text[:at], text[at+end+1:], true
+		}
+		at += end + 1
+	}
+}
+
 // ReadHeaders parses captured headers, with or without a request line before them. It
 // ignores a body after them.
 func ReadHeaders(text []byte) (http.Header, error) {
-	header, _, err := readHead(slices.Concat(text, []byte("\n\n")))
-	return header, err
-}
-
-// readHead parses captured headers. rest is the text after their empty line. Without an
-// empty line the error is an io.EOF.
-func readHead(text []byte) (header http.Header, rest io.Reader, err error) {
-	if first, others, _ := bytes.Cut(text, []byte("\n")); isRequestLine(first) {
-		text = others
+	head, _, _ := cutHead(text)
+	if first, rest, _ := bytes.Cut(head, []byte("\n")); isRequestLine(first) {
+		head = rest
 	}
-	lines := bufio.NewReader(bytes.NewReader(text))
-	parsed, err := textproto.NewReader(lines).ReadMIMEHeader()
+	lines := slices.Concat(bytes.TrimRight(head, "\r\n"), []byte("\n\n"))
+	header, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(lines))).ReadMIMEHeader()
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the headers: %w", err)
+		return nil, fmt.Errorf("read the headers: %w", err)
 	}
-	return http.Header(parsed), lines, nil
+	return http.Header(header), nil
 }
 
 // isRequestLine distinguishes "POST /hooks HTTP/1.1" from "Host: example.com".

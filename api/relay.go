@@ -112,7 +112,7 @@ func (l *relayStream) close() {
 // idleLine says that there is no request.
 var idleLine = []byte(`{"request":null}`)
 
-// Run implements rest.Stream. When the stream's time ends, it writes what it has received.
+// Run implements rest.Stream. When the stream's time ends, it writes the requests that it has received.
 func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 	defer l.close()
 	defer time.AfterFunc(time.Duration(l.seconds)*time.Second, l.subscription.Drain).Stop()

@@ -13,7 +13,7 @@ type Shares struct {
 const share = 4
 
 // Take counts n of an owner until release is called, which may be repeated. It counts nothing
-// if refuse returns an error. refuse gets what is counted in all and of the owner.
+// if refuse returns an error. refuse gets the total count and the owner's count.
 func (s *Shares) Take(owner string, n int64, refuse func(total, own int64) error) (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	HoursADay = 24
 )
 
-// The positions of the irradiances of an hour in Year.Sun, of which an hour has Suns.
+// Positions of an hour's irradiances in Year.Sun. Each hour has Suns of them.
 const (
 	DNI = iota
 	DHI

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -36,14 +37,20 @@ func (r *round) powerCuts() (v verdict, err error) {
 	})
 }
 
-// powerCut cuts the power and restores it.
+// powerCut cuts the power and restores it. The process gets SIGKILL first: for some
+// milliseconds after the disk is cut, an fsync may return success for data that is gone, and
+// the process must not answer then. Writes that are in the kernel at that moment go on, so the
+// cut still tears them.
 func (f *faults) powerCut(d *disk) (back time.Duration, err error) {
 	f.excuse(1)
 	n := f.w.nodes[0]
+	if err := n.running().Signal(syscall.SIGKILL); err != nil {
+		return 0, fmt.Errorf("kill %s: %w", n.name, err)
+	}
 	if err := d.cut(); err != nil {
 		return 0, err
 	}
-	n.kill()
+	n.kill() // waits for its end
 	if err := d.again(); err != nil {
 		return 0, err
 	}

@@ -71,17 +71,17 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 		return nil, err
 	}
 	b := &Bill{Currency: "USD", Caveats: []string{}}
-	var minimums []pricing.Charge
+	var minimums []minimum
 	kwh := &bank{}
 	for i := range months {
 		if i > 0 && t.settlesAfter(months[i-1].start) {
 			kwh = &bank{}
 		}
-		month, least := t.month(&months[i], m.SendsOut(), kwh), pricing.Charge{}
+		month, least := t.month(&months[i], m.SendsOut(), kwh), minimum{}
 		for _, part := range months[i].versions() {
 			info := &part.seen[0].rates.Info
 			month.Fixed += charged(info.FixedCharge, &part)
-			least = pricing.Charge{Amount: least.Amount + charged(info.MinimumCharge, &part), Unit: info.MinimumCharge.Unit}
+			least.add(info.MinimumCharge.Unit, charged(info.MinimumCharge, &part))
 		}
 		b.Months, minimums = append(b.Months, month), append(minimums, least)
 	}

@@ -148,7 +148,7 @@ func (t *Terms) addUp(bills []*Bill) *Bill {
 	sum.Fixed, sum.Energy, sum.Credit, sum.OpenCredit = 0, 0, 0, 0
 	rules := *t
 	rules.defaults()
-	rules.settle(&sum, make([]pricing.Charge, len(sum.Months)))
+	rules.settle(&sum, make([]minimum, len(sum.Months)))
 	for i := range sum.Months { // the minimums are those of the parts
 		sum.Fixed += sum.Months[i].Minimum
 		sum.Total += sum.Months[i].Minimum

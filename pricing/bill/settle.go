@@ -7,7 +7,7 @@ import (
 )
 
 // settle adds up the months, with minimum charges and the yearly settlement.
-func (t *Terms) settle(b *Bill, minimums []pricing.Charge) {
+func (t *Terms) settle(b *Bill, minimums []minimum) {
 	sent := 0.0
 	for i := range b.Months {
 		m := &b.Months[i]
@@ -113,18 +113,30 @@ func (l *ledger) apply(owed float64) float64 {
 	return max(owed, 0)
 }
 
-// topUp adds the difference between minimum charges and the amounts due. minimums has the
-// charges for the metered days of each month. Yearly minimums apply to the sum of the months.
-func (b *Bill) topUp(minimums []pricing.Charge, due []float64) {
+// minimum is what a month must come to at least, in dollars for its metered days. ofMonth
+// applies to the month alone, and ofYear to the sum of the months. A month whose plan changes
+// may have both, each for its days.
+type minimum struct{ ofMonth, ofYear float64 }
+
+func (m *minimum) add(unit string, amount float64) {
+	if strings.EqualFold(strings.TrimPrefix(unit, "$"), "/year") {
+		m.ofYear += amount
+	} else {
+		m.ofMonth += amount
+	}
+}
+
+// topUp adds the difference between minimum charges and the amounts due.
+func (b *Bill) topUp(minimums []minimum, due []float64) {
 	yearly, paid := 0.0, 0.0
 	for i, least := range minimums {
-		switch {
-		case strings.EqualFold(strings.TrimPrefix(least.Unit, "$"), "/year"):
-			yearly += least.Amount
-			paid += due[i]
-		case least.Amount > 0:
-			b.Months[i].Minimum = max(least.Amount-due[i], 0)
+		if least.ofMonth > 0 {
+			b.Months[i].Minimum = max(least.ofMonth-due[i], 0)
 			b.Fixed += b.Months[i].Minimum
+		}
+		if least.ofYear > 0 {
+			yearly += least.ofYear
+			paid += due[i] + b.Months[i].Minimum - least.ofMonth
 		}
 	}
 	if more := yearly - paid; yearly > 0 && more > 0 {

@@ -44,6 +44,22 @@ func TestVersions_FixedCharges(t *testing.T) {
 	}
 }
 
+// A month whose plan changes has a monthly and a yearly minimum, each for its days. The usage
+// of the next month counts toward the yearly one alone.
+func TestVersions_MinimumUnits(t *testing.T) {
+	r := hourly("2026-02-15", 28+31, func(int) float64 { return 0 })
+	for i := 28 * 24; i < len(r.Load); i++ {
+		r.Load[i] = 1
+	}
+	b := billing(t, r,
+		fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.5), "mincharge": 28},
+		fields{"startdate": "2026-03-01", "energyratestructure": flatRate(0.5), "mincharge": 365, "minchargeunits": "$/year"})
+	// 14 days of 28 a month are 14. 14 + 31 days of 365 a year are 45, less than 744 kWh cost.
+	if !near(b.Months[0].Minimum, 14) || !near(b.Months[1].Minimum, 0) || !near(b.Total, 14+372) {
+		t.Errorf("minimums %v and %v, total %v, want 14, 0 and 386", b.Months[0].Minimum, b.Months[1].Minimum, b.Total)
+	}
+}
+
 // Each version of a plan has its own demand charges and periods. These two cost the same,
 // and number their periods differently.
 func TestVersions_DemandPeriods(t *testing.T) {

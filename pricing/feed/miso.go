@@ -41,7 +41,8 @@ func misoRequests(q *Query) ([]Request, error) {
 var misoDate = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
 
 func readMISO(q *Query, r *Response) (Data, error) {
-	asked, _, _ := strings.Cut(path.Base(r.Request.URL), "_")
+	address, _, _ := strings.Cut(r.Request.URL, "?")
+	asked, _, _ := strings.Cut(path.Base(address), "_")
 	day, err := time.ParseInLocation("20060102", asked, eastern)
 	if err != nil {
 		return Data{}, refuse("has a request without a day: %w", err)

@@ -139,6 +139,14 @@ func TestMISO_OtherDay(t *testing.T) {
 	}
 }
 
+// The address of a mirror may have a query with a path.
+func TestMISO_QueryWithPath(t *testing.T) {
+	body := "Day Ahead Market ExPost LMPs\n07/01/2026\n\n,,,All Hours-Ending are Eastern Standard Time (EST)\nNode,Type,Value,HE 1\nMINN.HUB,Hub,LMP,21\n"
+	if data, err := readOne(sources()["miso"], "/20260701_da_expost_lmp.csv?of=a/b", body); err != nil {
+		t.Error(data, err)
+	}
+}
+
 // A token service's response is a secret: no error shows it.
 func TestERCOT_Token(t *testing.T) {
 	s := sources()["ercot"]

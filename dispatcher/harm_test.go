@@ -120,6 +120,29 @@ func TestRetry_LostAcknowledgement(t *testing.T) {
 	})
 }
 
+// A postponed retry whose acknowledgement is lost is stored twice and made once.
+func TestRetry_PostponedLostAcknowledgement(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.plan("other")
+		w.changeHome(homeID(1), func(h *storage.Home) { h.RatePlanID = "other" })
+		w.endpoint("ep")
+		w.partner.server.Handler = withHeader(w.partner, "Retry-After", "6")
+		fails, holds := failing(http.StatusInternalServerError, 1, homeID(0)), failing(http.StatusServiceUnavailable, 1, homeID(1))
+		w.partner.answers(func(r *http.Request, a arrival) int { return max(fails(r, a), holds(r, a)) })
+		w.worker()
+		trigger := w.triggerOf("org", 24, "plan") // its retry is due after 3 s
+		<-time.After(time.Second)
+		w.triggerOf("org", 24, "other") // the endpoint asks to wait until 7 s
+		<-time.After(time.Second)
+		w.bus.loseAck.Store(true)
+		w.settled(trigger)
+		if got := len(w.partner.attempts("ep", homeID(0))); w.bus.loseAck.Load() || got != 2 {
+			t.Errorf("%d requests, want one that failed and one more", got)
+		}
+	})
+}
+
 // Receivers that respond with long nonsense do not repeat the deliveries to others.
 func TestRecord_LongReasons(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -164,12 +164,16 @@ func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err erro
 	return gone, err
 }
 
-// postpone schedules an unchanged retry for a later time.
+// postpone schedules an unchanged retry for a later time, under another key. It persists it,
+// because it may be stored although the call failed: the redelivered retry would then be made
+// beside it.
 func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
 	r.Round++
 	r.DueAt = storage.Time{Time: until.UTC()}
-	_, err := w.putRetries(ctx, []events.Retry{r})
-	return err
+	return w.persist(ctx, func(ctx context.Context) error {
+		_, err := w.putRetries(ctx, []events.Retry{r})
+		return err
+	})
 }
 
 // retryJobs recreates the same messages from the content of the retry.

@@ -58,7 +58,8 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 	}
 }
 
-// spread waits until the rate limit admits the given number of deliveries.
+// spread waits until the rate limit admits the given number of deliveries, or as many as it
+// admits at once: the batch may have been made before the batch size was reduced.
 func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	e.mu.Lock()
 	limiter := e.limiter
@@ -66,7 +67,7 @@ func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	if limiter == nil {
 		return nil
 	}
-	err := limiter.WaitN(ctx, deliveries)
+	err := limiter.WaitN(ctx, min(deliveries, limiter.Burst()))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

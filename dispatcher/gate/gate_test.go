@@ -143,6 +143,25 @@ func TestEnter_Canceled(t *testing.T) {
 	})
 }
 
+// A batch that was made before the batch size was reduced waits for the rate limit, too.
+func TestEnter_SmallerBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 8).NewEndpoint("org")
+		e.Configure(storage.DefaultRetryPolicy(), 8, 1)
+		began := time.Now()
+		for range 2 {
+			p, err := e.Enter(t.Context(), 16)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Leave(Report{})
+		}
+		if took := time.Since(began); took == 0 {
+			t.Error("the second batch did not wait")
+		}
+	})
+}
+
 // A rate limit counts deliveries. A delayed request is not in flight.
 func TestEnter_RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -38,11 +38,11 @@ func (w *world) subscriptions(n int, server string) (key string) {
 	return client.ID
 }
 
-// eventChanged accepts a trigger with a change of an OpenADR event.
-func (w *world) eventChanged(id string) events.Trigger {
+// eventChanged accepts a trigger with a change of an OpenADR event with targets.
+func (w *world) eventChanged(id string, targets ...string) events.Trigger {
 	t := events.NewTrigger("org", pricing.Window{Start: time.Now(), End: time.Now().Add(24 * time.Hour)}, time.Now())
 	t.ID, t.Revision = id, w.store.Revision()
-	t.Change = &events.Change{ObjectType: storage.OpenADREvent, ObjectID: "event_1", Operation: events.OperationUpdate, Object: []byte(`{}`)}
+	t.Change = &events.Change{ObjectType: storage.OpenADREvent, ObjectID: "event_1", Operation: events.OperationUpdate, Object: []byte(`{}`), Targets: targets}
 	return w.bus.accept(t)
 }
 
@@ -227,4 +227,30 @@ func TestNotify_RevokedDuringRetry(t *testing.T) {
 			t.Errorf("%d callbacks arrived after the key was revoked", n)
 		}
 	})
+}
+
+// The notifications of a client whose key, or whose VEN, does not decode are lost. The other
+// clients get theirs.
+func TestNotify_DamagedClient(t *testing.T) {
+	for _, kind := range []storage.Kind{storage.KindKey, storage.KindOpenADRVEN} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.subscriptions(3, "callbacks.example")
+			client, _ := storage.NewKey("org", time.Now())
+			client.Scopes = []storage.Scope{storage.ScopeVEN}
+			ven := storage.OpenADRObject{ID: storage.VENID(client.ID), Type: storage.OpenADRVEN, ClientID: client.ID, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"}}
+			storagetest.Put(t, w.store, &client, &ven, &storage.OpenADRObject{
+				ID: "sub_damaged", Type: storage.OpenADRSubscription, ClientID: client.ID, Body: []byte(`{}`), Targets: []string{"group"}, Base: storage.Base{OrganizationID: "org"},
+				Callbacks: []storage.Callback{{URL: "http://callbacks.example", Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{events.OperationUpdate}}},
+			})
+			w.overwrite(kind.Ref("org", map[storage.Kind]string{storage.KindKey: client.ID, storage.KindOpenADRVEN: ven.ID}[kind]), "{")
+			var arrived atomic.Int64
+			w.partner.server.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) })
+			n := w.worker()
+			w.eventChanged("trg_change", "group")
+			w.bus.await(w.bus.idleLocked)
+			if got := arrived.Load(); got != 3 || len(w.bus.dead) != 0 || n.metrics(t)["gridhook_homes_failed_total"] != 1 {
+				t.Errorf("%s: %d callbacks arrived, want 3; %d dead letters", kind, got, len(w.bus.dead))
+			}
+		})
+	}
 }

@@ -188,22 +188,12 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place walks.Place) 
 		clients := subscribers{view: v, org: t.OrganizationID, now: w.Now(), known: map[string]*events.Subscriber{}}
 		for _, r := range read.homes {
 			read.bounds.Homes++
-			o, err := storage.Decode[storage.OpenADRObject](r)
-			if err != nil {
-				if !errors.Is(err, storage.ErrNotFound) {
-					failed.add(r.ID, err)
-				}
-				continue
-			}
-			client, err := clients.of(o.ClientID)
-			if err != nil {
-				return err
-			}
-			if client == nil || o.Removed {
-				continue
-			}
-			callbacks, shown, err := t.Change.Wants(&o, client)
-			if err != nil {
+			o, callbacks, shown, err := clients.wants(t.Change, r)
+			switch {
+			case err == nil, errors.Is(err, storage.ErrNotFound):
+			case storage.NoRecord(err):
+				failed.add(r.ID, err)
+			default:
 				return err
 			}
 			for _, n := range callbacks {
@@ -230,6 +220,20 @@ type subscribers struct {
 	org   string
 	now   time.Time
 	known map[string]*events.Subscriber
+}
+
+// wants returns a stored subscription, its callbacks to notify of a change, and the targets
+// to show them. Errors: storage.ErrNotFound after its deletion, *storage.DecodeError of the
+// subscription or of its client, errors of the store.
+func (s *subscribers) wants(c *events.Change, r storage.Record) (o storage.OpenADRObject, callbacks []int, shown []string, err error) {
+	if o, err = storage.Decode[storage.OpenADRObject](r); err != nil || o.Removed {
+		return o, nil, nil, err
+	}
+	client, err := s.of(o.ClientID)
+	if err == nil && client != nil {
+		callbacks, shown, err = c.Wants(&o, client)
+	}
+	return o, callbacks, shown, err
 }
 
 // of returns a client. It returns nil for a client with a revoked or expired key, which

@@ -382,3 +382,35 @@ func TestHarm_KnownUnavailable(t *testing.T) {
 		w.wants(second, outcomes{events.OutcomeDelivered: 2 * events.SliceHomes})
 	})
 }
+
+// A notice whose endpoint, channel or organization does not decode is dropped. Its task is
+// not redelivered for ever.
+func TestHarm_DamagedReceiverOfNotice(t *testing.T) {
+	for name, ref := range map[string]storage.Ref{
+		"channel": storage.KindChannel.Ref("org", "own"), "endpoint": storage.KindWebhookEndpoint.Ref("org", "ep"), "organization": storage.OrganizationRef("org"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.homes(1)
+				w.endpoint("ep", only(storage.EventTriggerCompleted))
+				w.chat("org", "own").status.Store(http.StatusInternalServerError)
+				w.partner.answers(taking(func(arrival) int { return http.StatusInternalServerError }))
+				w.worker()
+				n := quotaNotice("org", "quota")
+				n.Type, n.Data = storage.EventTriggerCompleted, []byte(`{}`)
+				if ref.Kind == storage.KindChannel {
+					n = quotaNotice("org", "quota")
+				}
+				w.putNotice(n)
+				<-time.After(time.Second) // the first attempt has failed
+				w.overwrite(ref, "{")
+				<-time.After(time.Hour)
+				w.bus.mu.Lock()
+				defer w.bus.mu.Unlock()
+				if w.bus.redelivered > 0 || !w.bus.idleLocked() {
+					t.Errorf("%d tasks wait after %d redeliveries", len(w.bus.tasks)+len(w.bus.messages), w.bus.redelivered)
+				}
+			})
+		})
+	}
+}

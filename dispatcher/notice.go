@@ -83,8 +83,8 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 		return err
 	})
 	switch {
-	case errors.Is(err, storage.ErrNotFound), errors.Is(err, target.ErrBroken), err == nil && !to.Wants(n.Type):
-		w.Log.Info("notice no longer wanted, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID)
+	case storage.NoRecord(err), errors.Is(err, target.ErrBroken), err == nil && !to.Wants(n.Type):
+		w.Log.Info("notice no longer wanted, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID, "error", err)
 		return nil
 	case err != nil:
 		return err
@@ -192,8 +192,8 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 	ref := storage.KindChannel.Ref(t.Owner, t.ChannelID)
 	c, err := storage.Get[storage.Channel](w.Store, ref)
 	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && !c.Wants(t.Notice.Type):
-		w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", t.Owner, "channel", t.ChannelID)
+	case storage.NoRecord(err), err == nil && !c.Wants(t.Notice.Type):
+		w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", t.Owner, "channel", t.ChannelID, "error", err)
 		return nil
 	case err != nil:
 		return err

@@ -28,6 +28,9 @@ type wanted struct {
 	program   string
 }
 
+// maxWanted limits the entries of an organization. Beyond it, a subscription selects all programs.
+const maxWanted = 1000
+
 func newWanted(of storage.OpenADRType, operation, program string) wanted {
 	if of != storage.OpenADREvent {
 		program = ""
@@ -44,10 +47,14 @@ func (i *interest) note(o *storage.OpenADRObject) {
 		set = map[wanted]bool{}
 		i.byOrg[o.OrganizationID] = set
 	}
+	program := o.Parent
+	if len(set) >= maxWanted {
+		program = ""
+	}
 	for _, c := range o.Callbacks {
 		for _, of := range c.Objects {
 			for _, operation := range c.Operations {
-				set[newWanted(of, operation, o.Parent)] = true
+				set[newWanted(of, operation, program)] = true
 			}
 		}
 	}

@@ -121,8 +121,8 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 	}
 	schedule, revision, err := storage.GetRevision[storage.Schedule](s.Store, storage.KindSchedule.Ref(task.OrganizationID, task.ID))
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil // the schedule was deleted
+	case storage.NoRecord(err):
+		return nil // the schedule was deleted, or does not run: see plan
 	case err != nil:
 		return err
 	}

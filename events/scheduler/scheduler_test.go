@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"pgregory.net/rapid"
 
 	"github.com/gridhook/gridhook/events"
@@ -250,6 +251,21 @@ func TestScheduler_DamagedRecord(t *testing.T) {
 		defer w.fleet(1)()
 		pass(31 * minute)
 		w.expect("the other", 15*minute, 30*minute)
+	})
+}
+
+// The due run of a schedule whose record no longer decodes is dropped, not redelivered for ever.
+func TestScheduler_DamagedBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		damage(t, w.log, storage.KindSchedule.Ref("org", "sch"))
+		pass(15 * minute)
+		due, _ := w.tasks.take()
+		s := New(Deps{Store: w.store, Tasks: w.tasks, Log: w.logger, Registerer: prometheus.NewRegistry(), Now: w.now})
+		if err := s.handle(t.Context(), due, events.Taken{}); due.ID != "sch" || err != nil {
+			t.Errorf("run of %q ends with %v", due.ID, err)
+		}
 	})
 }
 

@@ -76,7 +76,9 @@ func (w *Worker) conclude(ctx context.Context, e *target.Target, j *job, a attem
 			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
 			return result{delivery: d}
 		}
-		w.disable(ctx, e)
+		if w.disable(ctx, e) {
+			return w.retryLater(j, a)
+		}
 		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
 		return result{delivery: d}
 	default:
@@ -195,12 +197,12 @@ func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	return d
 }
 
-// disable disables an endpoint that responded 410 Gone.
-func (w *Worker) disable(ctx context.Context, e *target.Target) {
+// disable disables an endpoint that responded 410 Gone, unless it has moved to another URL.
+func (w *Worker) disable(ctx context.Context, e *target.Target) (moved bool) {
 	ctx, cancel := persisting(ctx)
 	defer cancel()
 	err := storage.UpdateEndpoint(ctx, w.Store, e.OrganizationID, e.ID, func(stored *storage.WebhookEndpoint) error {
-		if !stored.Enabled || stored.URL != e.URL || stored.SealedURL != e.SealedURL {
+		if moved = stored.URL != e.URL || stored.SealedURL != e.SealedURL; moved || !stored.Enabled {
 			return errAlready
 		}
 		stored.Disable(storage.DisabledGone, "it responded 410 Gone", w.Store.Now())
@@ -212,6 +214,7 @@ func (w *Worker) disable(ctx context.Context, e *target.Target) {
 	case !errors.Is(err, errAlready):
 		w.Log.Error("endpoint responded 410 Gone but cannot be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
 	}
+	return moved
 }
 
 var errAlready = errors.New("already so")

@@ -193,6 +193,28 @@ func TestEndpoint_Gone(t *testing.T) {
 	})
 }
 
+// A 410 of the server that an endpoint has left says nothing about its new server, which gets
+// the deliveries.
+func TestEndpoint_GoneAtFormerURL(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 2 * events.SliceHomes
+		w.homes(homes)
+		w.endpoint("ep")
+		var moved sync.Once
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if a.host != "ep" {
+				return http.StatusOK
+			}
+			moved.Do(func() {
+				w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) { e.URL = "http://new.example/hooks" })
+			})
+			return http.StatusGone
+		})
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
+	})
+}
+
 func TestEndpoint_DeletedDuringRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)

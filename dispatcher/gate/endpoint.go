@@ -67,11 +67,7 @@ func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	if limiter == nil {
 		return nil
 	}
-	err := limiter.WaitN(ctx, min(deliveries, limiter.Burst()))
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err // WaitN fails at once if the wait would exceed the deadline of ctx
+	return limiter.WaitN(ctx, min(deliveries, limiter.Burst()))
 }
 
 // Moved resets the breaker after a change of the endpoint's URL. The responses to requests

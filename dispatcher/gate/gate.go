@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/events/turns"
 )
@@ -30,7 +32,7 @@ const slowStart = 8
 type Gate struct {
 	opt Options
 	// total limits all requests in flight.
-	total chan struct{}
+	total *semaphore.Weighted
 	// unproven limits the requests to unproven endpoints. It is half of total, so the other
 	// half stays free for proven endpoints. An organization with many endpoints that hang has
 	// at most half of it.
@@ -47,7 +49,7 @@ type Gate struct {
 func New(o Options) *Gate {
 	unproven := max(1, o.Concurrency/2)
 	return &Gate{
-		closing: make(chan struct{}), opt: o, total: make(chan struct{}, o.Concurrency), unproven: turns.New(unproven, max(1, unproven/2)),
+		closing: make(chan struct{}), opt: o, total: semaphore.NewWeighted(int64(o.Concurrency)), unproven: turns.New(unproven, max(1, unproven/2)),
 		slow: turns.New(maxSlow, maxSlow/2), waiting: turns.New(maxWaitingAll, maxWaitingAll/2),
 	}
 }
@@ -134,7 +136,7 @@ func (e *Endpoint) enterGate(ctx context.Context) (proof func(), err error) {
 	if proof, err = e.prove(ctx); err != nil {
 		return nil, err
 	}
-	if err = take(ctx, e.gate.total); err != nil {
+	if err = e.gate.total.Acquire(ctx, 1); err != nil {
 		proof()
 	}
 	return proof, err
@@ -148,21 +150,6 @@ func (e *Endpoint) prove(ctx context.Context) (done func(), err error) {
 	return e.gate.unproven.Take(ctx, e.org, 1)
 }
 
-// take acquires a slot of a semaphore, or returns the error of ctx.
-func take(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Leave ends a pass and reports how its request ended. Only the first call counts, so the
 // caller may also defer a call.
 func (p *Pass) Leave(r Report) Change {
@@ -171,7 +158,7 @@ func (p *Pass) Leave(r Report) Change {
 		return Unchanged
 	}
 	p.endpoint = nil
-	<-e.gate.total
+	e.gate.total.Release(1)
 	p.proof()
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -99,13 +99,9 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 }
 
 // Callback returns callback n of a subscription. The caller checks whether the
-// organization is suspended. Errors: ErrBroken.
+// organization is suspended. After an error it cannot be prepared.
 func (s *Registry) Callback(o *storage.OpenADRObject, n int) (*Target, error) {
-	t, err := s.callback(o.Endpoint(n))
-	if err != nil {
-		return nil, errors.Join(ErrBroken, err)
-	}
-	return t, nil
+	return s.callback(o.Endpoint(n))
 }
 
 // ErrBroken says that an endpoint cannot be prepared for sending.

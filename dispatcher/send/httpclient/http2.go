@@ -158,8 +158,8 @@ func (t *Target) http2Request(ctx context.Context, r *Request, body *requestBody
 
 // sharedConns are the HTTP/2 connections to one destination.
 type sharedConns struct {
-	opened func()        // called after a connection was added
-	all    *atomic.Int64 // number of HTTP/2 connections to all destinations
+	opened func() // called after a connection was added
+	count  counter
 
 	mu      sync.Mutex
 	conns   []*http2Conn
@@ -215,7 +215,7 @@ func (s *sharedConns) open(dial func() (*http2Conn, error)) (*http2Conn, error) 
 	if err == nil {
 		c.active.Add(1)
 		s.conns = append(s.conns, c)
-		s.all.Add(1)
+		s.count.add(1)
 	}
 	s.dialing.err = err
 	close(s.dialing.done)
@@ -244,7 +244,7 @@ func (s *sharedConns) leastBusy() (best *http2Conn) {
 		}
 		return false
 	})
-	s.all.Add(int64(len(s.conns) - before))
+	s.count.add(len(s.conns) - before)
 	return best
 }
 
@@ -300,13 +300,13 @@ func (s *sharedConns) remove(c *http2Conn) {
 	defer s.mu.Unlock()
 	before := len(s.conns)
 	s.conns = slices.DeleteFunc(s.conns, func(other *http2Conn) bool { return other == c })
-	s.all.Add(int64(len(s.conns) - before))
+	s.count.add(len(s.conns) - before)
 }
 
 // release ends a request. If there are too many connections, it closes the connection
 // after its last request.
 func (s *sharedConns) release(c *http2Conn) {
-	if c.active.Add(-1) == 0 && s.all.Load() > maxIdleAll {
+	if c.active.Add(-1) == 0 && s.count.exceeds(0) {
 		s.remove(c)
 		c.SetStateHook(closeUnused)
 		closeUnused(c.ClientConn)
@@ -318,7 +318,7 @@ func (s *sharedConns) close() {
 	s.mu.Lock()
 	conns := s.conns
 	s.conns = nil
-	s.all.Add(-int64(len(conns)))
+	s.count.add(-len(conns))
 	s.mu.Unlock()
 	for _, c := range conns {
 		c.SetStateHook(closeUnused)

@@ -51,6 +51,32 @@ func TestPool_IdleLimit(t *testing.T) {
 	}
 }
 
+// An organization with very many destinations leaves idle connections to the others.
+func TestPool_IdleLimitOfOrganization(t *testing.T) {
+	p := newPool(2, time.Hour)
+	defer p.close()
+	put := func(org string, number int) bool {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		d := p.destination(destinationKey{organization: org, address: fmt.Sprint(number)})
+		d.put(newHTTP1Conn(ours, 100))
+		return len(d.idle) > 0
+	}
+	for i := range maxIdleAll + 10 {
+		put("greedy", i)
+	}
+	if !put("other", 0) {
+		t.Error("an idle connection of another organization is closed")
+	}
+	if n := p.idle.Load(); n > maxIdleAll {
+		t.Errorf("%d idle connections", n)
+	}
+	p.expire(time.Now().Add(time.Hour))
+	if kept := put("greedy", 0); !kept || p.idle.Load() != 1 {
+		t.Errorf("%d idle connections after the others have expired, want 1", p.idle.Load())
+	}
+}
+
 // blockedConn is a connection whose Close waits.
 type blockedConn struct {
 	net.Conn

@@ -27,20 +27,40 @@ type pool struct {
 	// their targets.
 	destinations map[destinationKey]weak.Pointer[destination]
 	retained     map[*destination]struct{}
+	owners       map[string]weak.Pointer[counts] // by organization
 	sweeper      *time.Timer
 	closed       bool
 
-	idle   atomic.Int64 // idle HTTP/1.1 connections to all destinations
-	shared atomic.Int64 // HTTP/2 connections to all destinations
+	counts // of all destinations
 }
 
+// counts are the numbers of idle HTTP/1.1 connections, and of HTTP/2 connections.
+type counts struct{ idle, shared atomic.Int64 }
+
 // maxIdleAll is the maximum number of idle HTTP/1.1 connections to all destinations, and
-// of HTTP/2 connections without a request. Partners choose the number of destinations, and
-// a process has a limited number of open files.
+// of HTTP/2 connections without a request. One organization has at most half of them.
+// Partners choose the number of destinations, and a process has a limited number of open
+// files.
 const maxIdleAll = 4096
 
+// counter counts connections of an organization, and with them those of all.
+type counter struct{ own, all *atomic.Int64 }
+
+func (c counter) add(n int) {
+	c.own.Add(int64(n))
+	c.all.Add(int64(n))
+}
+
+// exceeds reports whether more connections exceed the limits.
+func (c counter) exceeds(more int64) bool {
+	return c.own.Load()+more > maxIdleAll/2 || c.all.Load()+more > maxIdleAll
+}
+
 func newPool(maxIdle int, timeout time.Duration) *pool {
-	p := &pool{maxIdle: maxIdle, timeout: timeout, destinations: map[destinationKey]weak.Pointer[destination]{}, retained: map[*destination]struct{}{}}
+	p := &pool{
+		maxIdle: maxIdle, timeout: timeout, destinations: map[destinationKey]weak.Pointer[destination]{}, retained: map[*destination]struct{}{},
+		owners: map[string]weak.Pointer[counts]{},
+	}
 	p.mu.Lock() // the sweep may start before the next line ends
 	defer p.mu.Unlock()
 	p.sweeper = time.AfterFunc(timeout, p.sweep)
@@ -53,8 +73,13 @@ func (p *pool) destination(key destinationKey) *destination {
 	defer p.mu.Unlock()
 	d := p.destinations[key].Value()
 	if d == nil {
-		d = &destination{pool: p, closed: p.closed}
-		d.shared.opened, d.shared.all = d.retain, &p.shared
+		own := p.owners[key.organization].Value()
+		if own == nil {
+			own = &counts{}
+			p.owners[key.organization] = weak.Make(own)
+		}
+		d = &destination{pool: p, closed: p.closed, count: counter{&own.idle, &p.idle}}
+		d.shared.opened, d.shared.count = d.retain, counter{&own.shared, &p.shared}
 		d.speaks.Store(int32(key.protocol))
 		p.destinations[key] = weak.Make(d)
 	}
@@ -95,6 +120,7 @@ func (p *pool) expire(before time.Time) (old []*http1Conn) {
 		}
 	}
 	maps.DeleteFunc(p.destinations, func(_ destinationKey, d weak.Pointer[destination]) bool { return d.Value() == nil })
+	maps.DeleteFunc(p.owners, func(_ string, own weak.Pointer[counts]) bool { return own.Value() == nil })
 	p.sweeper.Reset(p.timeout / 2)
 	return old
 }
@@ -117,6 +143,7 @@ type destination struct {
 	pool   *pool
 	speaks atomic.Int32 // a Protocol
 	shared sharedConns  // over HTTP/2
+	count  counter      // of idle
 
 	mu       sync.Mutex
 	idle     []*http1Conn // over HTTP/1.1, last used at the end
@@ -144,7 +171,7 @@ func (d *destination) acquire(ctx context.Context) (*http1Conn, error) {
 		d.idle[n-1] = nil
 		d.idle = d.idle[:n-1]
 		d.mu.Unlock()
-		d.pool.idle.Add(-1)
+		d.count.add(-1)
 		return c, nil
 	}
 	if d.dials < maxDials {
@@ -221,10 +248,10 @@ func (d *destination) put(c *http1Conn) {
 	c.idleSince = time.Now()
 	d.mu.Lock()
 	handed := d.hand(c)
-	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle && d.pool.idle.Load() < maxIdleAll
+	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle && !d.count.exceeds(1)
 	if kept {
 		d.idle = append(d.idle, c)
-		d.pool.idle.Add(1)
+		d.count.add(1)
 	}
 	d.mu.Unlock()
 	switch {
@@ -257,7 +284,7 @@ func (d *destination) expire(before time.Time) (old []*http1Conn, empty bool) {
 		n++
 	}
 	old, d.idle = d.idle[:n], append(d.idle[:0:0], d.idle[n:]...)
-	d.pool.idle.Add(-int64(n))
+	d.count.add(-n)
 	d.retained = len(d.idle) > 0 || !http2Empty
 	return old, !d.retained
 }
@@ -271,6 +298,6 @@ func (d *destination) close() {
 	for _, c := range d.idle {
 		c.close()
 	}
-	d.pool.idle.Add(-int64(len(d.idle)))
+	d.count.add(-len(d.idle))
 	d.idle = nil
 }

@@ -202,6 +202,47 @@ func TestNotify_ManyHangingServers(t *testing.T) {
 	})
 }
 
+// The same holds for servers that have responded to an earlier callback.
+func TestNotify_ManyServersThatTurnHanging(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 100
+		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.subscriptions(1500, "hangs*.callbacks.example")
+		w.neighbor(homes)
+		var hang atomic.Bool
+		w.partner.server.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			switch {
+			case !strings.HasPrefix(r.Host, "hangs"):
+				w.partner.ServeHTTP(out, r)
+			case hang.Load():
+				_, _ = io.Copy(io.Discard, r.Body) // then the end of the connection ends the context
+				<-r.Context().Done()
+			}
+		})
+		n := w.worker()
+		w.eventChanged("trg_first")
+		w.wants(w.triggerOf("neighbor", 24), outcomes{events.OutcomeDelivered: homes})
+		hang.Store(true)
+		w.eventChanged("trg_change")
+		<-time.After(3 * time.Second)
+		began := time.Now()
+		tr := w.triggerOf("neighbor", 24)
+		w.bus.await(func() bool {
+			done := 0
+			for _, r := range w.bus.receipts {
+				if r.TriggerID == tr.ID {
+					done += r.Slice.Homes
+				}
+			}
+			return done == homes
+		})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%d homes of a neighbor took %s", homes, took)
+		}
+		n.conn.kill()
+	})
+}
+
 // A client with a revoked key receives no notifications, and no retries of them either.
 func TestNotify_RevokedDuringRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

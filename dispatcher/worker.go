@@ -94,7 +94,7 @@ type Options struct {
 	// of them at most. A slice counts once for each 16 endpoints.
 	Slices int
 	// Concurrency is the maximum number of requests in flight. Hanging requests and
-	// retries count.
+	// retries count. One organization has three quarters of them at most.
 	Concurrency int
 	// EndpointConcurrency is the maximum number of requests in flight to one endpoint
 	// from this worker, at most Concurrency. An endpoint without a good response yet has

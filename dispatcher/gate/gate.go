@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/events/turns"
 )
@@ -31,8 +29,9 @@ const slowStart = 8
 // Gate holds the limits that all endpoints of a worker share.
 type Gate struct {
 	opt Options
-	// total limits all requests in flight.
-	total *semaphore.Weighted
+	// total limits all requests in flight. An organization has at most three quarters of it,
+	// because its endpoints may all stop responding at once.
+	total *turns.Turns
 	// unproven limits the requests to unproven endpoints. It is half of total, so the other
 	// half stays free for proven endpoints. An organization with many endpoints that hang has
 	// at most half of it.
@@ -47,9 +46,9 @@ type Gate struct {
 
 // New returns a gate.
 func New(o Options) *Gate {
-	unproven := max(1, o.Concurrency/2)
+	unproven, most := max(1, o.Concurrency/2), max(o.EndpointConcurrency, o.Concurrency*3/4)
 	return &Gate{
-		closing: make(chan struct{}), opt: o, total: semaphore.NewWeighted(int64(o.Concurrency)), unproven: turns.New(unproven, max(1, unproven/2)),
+		closing: make(chan struct{}), opt: o, total: turns.New(o.Concurrency, most), unproven: turns.New(unproven, max(1, unproven/2)),
 		slow: turns.New(maxSlow, maxSlow/2), waiting: turns.New(maxWaitingAll, maxWaitingAll/2),
 	}
 }
@@ -71,8 +70,8 @@ func (g *Gate) Closed() bool {
 type Pass struct {
 	endpoint *Endpoint
 	probe    bool
-	// proof gives back the place of a request to an unproven endpoint.
-	proof func()
+	// done gives back the place of the request in the limits that the endpoints share.
+	done func()
 	// moves is the number of the endpoint's moves when the request was sent.
 	moves int
 	// Until is the time of the next try if the endpoint is down. It is zero if the
@@ -114,7 +113,7 @@ func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error
 	}
 	permitted, err := e.awaitBreaker(ctx)
 	if err == nil && permitted.until.IsZero() {
-		p.proof, err = e.enterGate(ctx)
+		p.done, err = e.enterGate(ctx)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -131,15 +130,20 @@ func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error
 	return p, nil
 }
 
-// enterGate waits for the limits that the endpoints share.
-func (e *Endpoint) enterGate(ctx context.Context) (proof func(), err error) {
-	if proof, err = e.prove(ctx); err != nil {
+// enterGate takes a place in the limits that the endpoints share. done gives it back.
+func (e *Endpoint) enterGate(ctx context.Context) (done func(), err error) {
+	proof, err := e.prove(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err = e.gate.total.Acquire(ctx, 1); err != nil {
-		proof()
+	sent := e.gate.total.Try(e.org, 1)
+	if sent == nil {
+		if sent, err = e.gate.total.Take(ctx, e.org, 1); err != nil {
+			proof()
+			return nil, err
+		}
 	}
-	return proof, err
+	return func() { sent(); proof() }, nil
 }
 
 // prove takes a place for a request to an unproven endpoint. done gives it back.
@@ -158,8 +162,7 @@ func (p *Pass) Leave(r Report) Change {
 		return Unchanged
 	}
 	p.endpoint = nil
-	e.gate.total.Release(1)
-	p.proof()
+	p.done()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	change := Unchanged

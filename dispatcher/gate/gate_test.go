@@ -85,6 +85,38 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 	})
 }
 
+// An organization whose proven endpoints all stop responding leaves a quarter of the worker's
+// concurrency limit to others. A single endpoint may have its own limit.
+func TestEnter_OrganizationConcurrency(t *testing.T) {
+	for _, c := range []struct{ each, endpoints, want int }{{8, 10, 24}, {32, 1, 32}} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate(32, c.each)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			flight := func(org string, endpoints int) (n int) {
+				var proven []*Endpoint
+				for range endpoints {
+					proven = append(proven, g.NewEndpoint(org))
+					prove(t, proven[len(proven)-1])
+				}
+				for _, e := range proven {
+					n += len(entering(ctx, e, c.each))
+				}
+				return n
+			}
+			if n := flight("org", c.endpoints); n != c.want {
+				t.Errorf("%d requests of an organization are in flight, want %d", n, c.want)
+			}
+			if !g.total.Full("org") {
+				t.Error("the organization is below its limit")
+			}
+			if n := 32 - c.want; n > 0 && flight("other", 1) != n {
+				t.Errorf("another organization has not %d requests in flight", n)
+			}
+		})
+	}
+}
+
 // An endpoint has its concurrency limit after a good response. Before that, and while it
 // is silent, it has an eighth. Waiting requests enter in order of arrival.
 func TestEnter_EndpointConcurrency(t *testing.T) {
@@ -137,7 +169,7 @@ func TestEnter_Canceled(t *testing.T) {
 		p.Leave(Report{}) // only the first call counts
 		again := enter(t, e)
 		again.Leave(Report{})
-		if e.inFlight+e.pending+e.sent != 0 || !g.total.TryAcquire(1) || g.unproven.Try("another", 1) == nil {
+		if e.inFlight+e.pending+e.sent != 0 || g.total.Try("another", 1) == nil || g.unproven.Try("another", 1) == nil {
 			t.Errorf("slots are not released: %+v", e)
 		}
 	})

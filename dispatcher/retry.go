@@ -29,7 +29,8 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 // retry performs the steps of a retry.
 func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken) error {
 	if r.Walk != nil {
-		return w.unpark(ctx, *r.Walk)
+		r.Walk.Resumed = true // a worker that died may have put it back on the queue before
+		return w.Bus.PutSlice(ctx, *r.Walk)
 	}
 	t := &r.Trigger
 	to, gone, refused, err := w.awaitRecipient(ctx, r, taken)

@@ -132,7 +132,9 @@ func (j *job) fingerprint() string {
 
 // keepKnown stores the known signals of the endpoints that ask for changes, with those
 // that were delivered. If it fails, they are not known: claim has dropped them. So a slice
-// does not hold its slot until they can be stored.
+// does not hold its slot until they can be stored. After a concurrent write it forgets the
+// homes: another trigger's slice was delivered at the same time, and the order of the two is
+// unknown.
 func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSignals, jobs []job, results []result) {
 	ctx, cancel := persisting(ctx)
 	defer cancel()
@@ -147,7 +149,11 @@ func (w *Worker) keepKnown(ctx context.Context, s *events.Slice, have knownSigna
 			}
 		}
 		at := knownAt(&s.Trigger, e, s.Number)
-		if err := w.putKnown(ctx, at, signals, homes); err != nil {
+		_, err := w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, signals)
+		if errors.Is(err, storage.ErrConflict) {
+			err = w.forgetHomes(ctx, at, homes)
+		}
+		if err != nil {
 			w.reportKnown(at, err)
 		}
 	}
@@ -202,17 +208,6 @@ func (w *Worker) dropKnown(ctx context.Context, at knownPlace, drop func(*events
 		}
 	}
 	return known, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-}
-
-// putKnown stores the known signals after deliveries to some homes. After a concurrent
-// write it forgets these homes: another trigger's slice was delivered at the same time, and
-// the order of the two is unknown.
-func (w *Worker) putKnown(ctx context.Context, at knownPlace, known events.Known, homes []string) error {
-	_, err := w.Bus.PutKnown(ctx, at.org, at.endpointID, at.slice, known)
-	if errors.Is(err, storage.ErrConflict) {
-		return w.forgetHomes(ctx, at, homes)
-	}
-	return err
 }
 
 // forgetHomes drops the known signals of some homes. It writes even if none is known. So

@@ -26,8 +26,10 @@ type accounts struct {
 	log      *slog.Logger
 	server   *server.Server
 
-	mu    sync.Mutex // held while an account opens
-	ready sync.Map   // *server.Account by the name of an open account
+	// opening has a *sync.Mutex by organization, held while its account opens or is erased. An
+	// account that opens slowly must not delay the clients of another organization.
+	opening sync.Map
+	ready   sync.Map // *server.Account by the name of an open account
 }
 
 // accountPrefix is the prefix of the accounts' names.
@@ -64,10 +66,16 @@ const erasedMark = "erased"
 // accountTimeout limits the setup of an account.
 const accountTimeout = 10 * time.Second
 
+// lock locks an organization's account and returns the function that unlocks it.
+func (a *accounts) lock(org string) (unlock func()) {
+	mu, _ := a.opening.LoadOrStore(org, new(sync.Mutex))
+	mu.(*sync.Mutex).Lock()
+	return mu.(*sync.Mutex).Unlock
+}
+
 // open returns an organization's account. A new account has no messages.
 func (a *accounts) open(org string) (*server.Account, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.lock(org)()
 	if account, ok := a.ready.Load(accountPrefix + org); ok {
 		return account.(*server.Account), nil
 	}
@@ -187,8 +195,7 @@ func (a *accounts) erase(org string) error {
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.lock(org)()
 	a.ready.Delete(account.Name)
 	return os.WriteFile(filepath.Join(folder, erasedMark), nil, 0o600)
 }

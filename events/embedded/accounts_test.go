@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -155,6 +156,53 @@ func TestMQTT_Accounts(t *testing.T) {
 	}
 	w.comesLate("acme", "t/price", "of acme")
 	w.comesLate("other", "t/price", "of other")
+}
+
+// gate blocks the log lines with a text until it is closed.
+type gate struct {
+	slog.Handler
+	text    string
+	reached chan struct{}
+	opened  chan struct{}
+}
+
+func (gate) Enabled(context.Context, slog.Level) bool { return true }
+
+func (g gate) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, g.text) {
+		select {
+		case g.reached <- struct{}{}:
+		default:
+		}
+		<-g.opened
+	}
+	return nil
+}
+
+// An account that opens slowly, such as one with many files, delays no client of another
+// organization.
+func TestMQTT_SlowAccount(t *testing.T) {
+	g := gate{slog.DiscardHandler, "mqtt-slow", make(chan struct{}, 1), make(chan struct{})}
+	w := newMQTTWorld(t, func(o *embedded.Options) {
+		o.Log = slog.New(g)
+		if err := os.MkdirAll(filepath.Join(o.Dir, "jetstream", "mqtt-slow", "streams", "broken"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	})
+	slow := w.client("slow", "device").Connect() // the server logs that the broken stream lacks a file
+	select {
+	case <-g.reached:
+	case <-time.After(patience):
+		t.Fatal("the server does not log the broken stream")
+	}
+	other := w.client("other", "device")
+	defer other.Disconnect(0)
+	ready := other.Connect().WaitTimeout(patience)
+	close(g.opened)
+	if !ready {
+		t.Error("a client waits for the account of another organization")
+	}
+	slow.Wait()
 }
 
 // comesLate subscribes new clients until one gets a retained message.

@@ -96,8 +96,12 @@ func (c *changes) recent(ctx context.Context) error {
 }
 
 // announce creates the trigger of a written object, unless it exists. It then removes a
-// deleted object permanently. It drops a change that no retry can announce.
+// deleted object permanently. It drops a change that no retry can announce. The mark of a
+// deleted organization ends its interest.
 func (c *changes) announce(ctx context.Context, r storage.Record) error {
+	if r.Kind == storage.KindErasure {
+		c.interest.forget(r.Ref)
+	}
 	if r.Deleted || !strings.HasPrefix(string(r.Kind), "openadr") {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -226,6 +227,22 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// The subscriptions of a deleted organization take no memory.
+func TestChanges_DeletedOrganization(t *testing.T) {
+	c := &changes{interest: interest{byOrg: map[string]map[wanted]bool{}}}
+	for _, org := range []string{"leaving", "staying"} {
+		s := openADR(storage.OpenADRSubscription, "sub")
+		s.OrganizationID = org
+		c.interest.note(s)
+	}
+	if err := c.announce(t.Context(), storage.Record{Ref: storage.ErasureRef("leaving"), Deleted: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(maps.Keys(c.interest.byOrg)); !slices.Equal(got, []string{"staying"}) {
+		t.Errorf("subscriptions of %q, want of the organization that stays", got)
+	}
 }
 
 // A critical peak and new market hours update the days of their plan under the same

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -9,8 +10,8 @@ import (
 )
 
 // interest reports which changes the subscriptions of an organization want. A change
-// without a subscriber needs no walk. A deleted subscription counts until the process
-// ends, and costs at most a walk.
+// without a subscriber needs no walk. A deleted subscription counts until its organization is
+// deleted or the process ends, and costs at most a walk.
 type interest struct {
 	// all is set if every change is wanted.
 	all   bool
@@ -58,6 +59,13 @@ func (i *interest) note(o *storage.OpenADRObject) {
 			}
 		}
 	}
+}
+
+// forget drops the subscriptions of the organization whose deletion a mark records.
+func (i *interest) forget(mark storage.Ref) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	maps.DeleteFunc(i.byOrg, func(org string, _ map[wanted]bool) bool { return storage.ErasureRef(org) == mark })
 }
 
 // has reports whether a subscription may want a change.

@@ -95,6 +95,7 @@ func (s *Source) checkAdapter(p *Problems, a *feed.Adapter) {
 	}
 	wrong.Check(s.URL != "" || a.URL != "", "url", "is required by the adapter %s", a.Name)
 	wrong.Check(s.Secret == "" || a.Secret != "", "secret", "is not used by the adapter %s", a.Name)
+	wrong.Check(s.PlanID == "" || !feed.Emits(s.Parameters), "planId", "must be left out, because emissions belong to a grid region")
 	if wrong.Err() == nil {
 		day := time.Date(2026, time.July, 1, 0, 0, 0, 0, s.Location())
 		if _, err := a.Requests(s.Query(a, day, day.AddDate(0, 0, 1))); err != nil {

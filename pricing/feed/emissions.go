@@ -18,6 +18,11 @@ func (q *Query) emitted(spans []span, region string) (Data, error) {
 	return q.spread(spans, region, market.Emissions)
 }
 
+// Emits reports whether a source with these parameters brings emissions instead of prices.
+func Emits(parameters map[string]string) bool {
+	return parameters["market"] == string(market.Emissions) || parameters["payload"] == openadrEmissions || isSGIP(parameters["rin"])
+}
+
 // checkRegion refuses a name that is no grid region.
 func checkRegion(parameter, name string) error {
 	if region, ok := carbon.Named(name); !ok || region.Code != name {

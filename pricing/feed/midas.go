@@ -68,13 +68,16 @@ const (
 	midasEmissions = "g/kWh CO2" // the unit of emissions
 )
 
+// isSGIP reports whether a rate identification number is one of emissions.
+func isSGIP(rin string) bool { return strings.Contains(rin, "-SGIP-") }
+
 func readMIDAS(q *Query, r *Response) (Data, error) {
 	rin := q.Parameters["rin"]
 	rate, err := findMIDAS(rin, r.Body)
 	if err != nil {
 		return Data{}, err
 	}
-	alerts, emissions, unit := strings.Contains(rin, "-FLEX-"), strings.Contains(rin, "-SGIP-"), cmp.Or(q.Parameters["unit"], midasImport)
+	alerts, emissions, unit := strings.Contains(rin, "-FLEX-"), isSGIP(rin), cmp.Or(q.Parameters["unit"], midasImport)
 	switch {
 	case alerts:
 		unit = "Event"

@@ -125,7 +125,9 @@ func TestExport_Secrets(t *testing.T) {
 			t.Errorf("callback %d has the token %q, %v", n, token, err)
 		}
 	}
-	e.operate("/v1/admin/organizations/none/export", "").expect(t, 404, rest.CodeNotFound)
+	if a := e.operate("/v1/admin/organizations/none/export", "").expect(t, 404, rest.CodeNotFound); !strings.Contains(string(a.body), `There is no organization \"none\".`) {
+		t.Errorf("the response for an unknown organization is %s", a.body)
+	}
 	e.operate("/v1/admin/organizations/acme/export", `{"after":"home"}`).expect(t, 400, rest.CodeValidationFailed)
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -37,5 +38,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("an empty organization has %s %v", field, n)
 		}
 	}
-	s.operate("/v1/admin/organizations/none/usage", "").expect(t, 404, rest.CodeNotFound)
+	if a := s.operate("/v1/admin/organizations/none/usage", "").expect(t, 404, rest.CodeNotFound); !strings.Contains(string(a.body), `There is no organization \"none\".`) {
+		t.Errorf("the response for an unknown organization is %s", a.body)
+	}
 }

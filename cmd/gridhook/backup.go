@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
+	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 )
@@ -103,19 +105,27 @@ func saveFile(path string, from io.Reader) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
+	if size, err = fill(f, from); err != nil {
+		if _, local := errors.AsType[*fs.PathError](err); local {
+			return 0, fmt.Errorf("backup incomplete: %w", err)
 		}
-	}()
-	size, err = io.Copy(f, from)
-	if err != nil {
-		err = fmt.Errorf("backup incomplete: %w; see the server's log", err)
+		return 0, fmt.Errorf("backup incomplete: %w; see the server's log", err)
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return 0, err
+	if err := os.Rename(f.Name(), path); err != nil {
+		return 0, errors.Join(err, os.Remove(f.Name()))
 	}
-	return size, os.Rename(f.Name(), path)
+	return size, app.SyncFolder(filepath.Dir(path))
+}
+
+// fill writes a new file to disk and closes it. If the write fails, fill deletes the file.
+func fill(f *os.File, from io.Reader) (size int64, err error) {
+	if size, err = io.Copy(f, from); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return size, err
 }
 
 func newBackupKeygen(g *globals) *cobra.Command {
@@ -131,11 +141,14 @@ backup can be read. The command prints the public key, for --recipient.`,
 				return err
 			}
 			f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the user names the file
+			if errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("%s exists already: name another file", args[0])
+			}
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(f, "# private key of the backups for %s\n%s\n", public, private)
-			if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+			text := fmt.Sprintf("# private key of the backups for %s\n%s\n", public, private)
+			if _, err := fill(f, strings.NewReader(text)); err != nil {
 				return err
 			}
 			return g.show(map[string]string{"recipient": public, "file": args[0]}, func(w io.Writer) { row(w, public) })

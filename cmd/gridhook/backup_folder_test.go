@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -55,5 +58,38 @@ func TestBackup_JSON(t *testing.T) {
 	got := run(t, f, "", []string{"backup", filepath.Join(t.TempDir(), "b"), "--json", "--recipient", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"})
 	if got.code != 0 || !strings.Contains(got.out, `"deleted":[]`) && !strings.Contains(got.out, `"deleted": []`) {
 		t.Errorf("exit %d, %s: %s", got.code, got.err, got.out)
+	}
+}
+
+// TestBackup_FullDisk checks that a failed write leaves no file.
+func TestBackup_FullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("the system has no device that is always full")
+	}
+	path := filepath.Join(t.TempDir(), "backup.key")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fill(f, strings.NewReader("key")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the write failed with %v, want ENOSPC", err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// TestBackup_KeygenExists checks the error for a key file that exists, and that the file stays.
+func TestBackup_KeygenExists(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "backup.key")
+	if err := os.WriteFile(path, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, newFake(t), "", []string{"backup", "keygen", path})
+	if text, err := os.ReadFile(path); string(text) != "key" || got.code != 1 || !strings.Contains(got.err, path+" exists already: name another file") { //nolint:gosec // of the test itself
+		t.Errorf("exit %d, %s: the file has %q, %v", got.code, got.err, text, err)
 	}
 }

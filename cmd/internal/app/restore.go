@@ -76,7 +76,7 @@ func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace boo
 	}
 	// The fresh store is incomplete from here on, so the server needs its own store.
 	if !exists(s.own) && exists(s.replaced) {
-		if err := errors.Join(os.Rename(s.replaced, s.own), syncFolder(s.data)); err != nil {
+		if err := errors.Join(os.Rename(s.replaced, s.own), SyncFolder(s.data)); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (s stores) exchange() error {
 		if err := os.RemoveAll(s.replaced); err != nil { // left by a restore that was interrupted after its exchange
 			return err
 		}
-		if err := errors.Join(os.Rename(s.own, s.replaced), syncFolder(s.data)); err != nil {
+		if err := errors.Join(os.Rename(s.own, s.replaced), SyncFolder(s.data)); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (s stores) exchange() error {
 			return err
 		}
 	}
-	if err := errors.Join(os.Rename(s.fresh, s.own), syncFolder(s.data)); err != nil {
+	if err := errors.Join(os.Rename(s.fresh, s.own), SyncFolder(s.data)); err != nil {
 		return err
 	}
 	return os.RemoveAll(s.replaced)
@@ -127,8 +127,8 @@ func restoreInto(ctx context.Context, url string, opts []nats.Option, o Options,
 	return errors.Join(err, conn.Close())
 }
 
-// syncFolder makes renames in a folder survive a power cut.
-func syncFolder(path string) error {
+// SyncFolder makes renames in a folder survive a power cut.
+func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // it cannot sync a folder
 	}

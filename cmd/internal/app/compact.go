@@ -58,10 +58,15 @@ func (c compaction) write(data string) error {
 		return err
 	}
 	path := filepath.Join(data, natsFolder, compactionFile)
-	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the path is ours
+	if err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(path+".new", path), syncFolder(filepath.Dir(path)))
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil { // a renamed file may be empty after a power cut otherwise
+		return err
+	}
+	return errors.Join(os.Rename(path+".new", path), SyncFolder(filepath.Dir(path)))
 }
 
 // noteErasure has the first start after the given time compact the store.

@@ -170,8 +170,12 @@ func (g *guard) revive(now time.Time) {
 	g.backoff.restarted(time.Now())
 }
 
-// inspect looks for damaged streams and updates the process's health.
+// inspect looks for damaged streams and updates the process's health. It does nothing without
+// a connection to NATS, because the log already says so.
 func (g *guard) inspect(ctx context.Context) error {
+	if !g.app.conn.Connected() {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, guardTimeout)
 	defer cancel()
 	reconnects := g.app.conn.Reconnects()

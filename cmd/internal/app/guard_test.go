@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gridhook/gridhook/events/embedded"
+	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -75,5 +77,27 @@ func TestRepeated_Found(t *testing.T) {
 		if got := r.found(step.fault); got != step.want {
 			t.Errorf("inspection %d finds %q: it counts as %q, want %q", i, step.fault, got, step.want)
 		}
+	}
+}
+
+// TestGuard_Disconnected checks that the guard does not repeat every second what the log says
+// once: that NATS is gone.
+func TestGuard_Disconnected(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), StartTimeout: 20 * time.Second, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := jetstream.ConnectBare("", jetstream.Options{}, log, s.Option())
+	if err = errors.Join(err, s.Stop(20*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // its server is gone
+	for conn.Connected() {
+		time.Sleep(time.Millisecond)
+	}
+	g := guard{app: &App{conn: conn}}
+	if err := g.inspect(t.Context()); err != nil {
+		t.Errorf("the guard reports %v", err)
 	}
 }

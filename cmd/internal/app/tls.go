@@ -22,7 +22,7 @@ func scheme(p config.KeyPair) string {
 func tlsConfig(p config.KeyPair, log *slog.Logger) (*tls.Config, error) {
 	c := &certificate{pair: p, log: log}
 	if err := c.load(c.stamp()); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a certificate and its own key, both in PEM", err)
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}, nil
 }

@@ -132,7 +132,7 @@ func TestTLS_CertificateUnreadable(t *testing.T) {
 	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
 	o.TLS = p
 	_, err := app.Start(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), p.Certificate) {
+	if err == nil || !strings.Contains(err.Error(), p.Certificate) || !strings.Contains(err.Error(), "name a certificate and its own key") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -75,7 +75,8 @@ func (g *globals) refusal(e *client.Error) string {
 	case e.Code == client.CodeNotFound && strings.Contains(text, "rate plan") && g.org != "":
 		return text + `: look for it with --org ` + g.org + `, or with --org "" among the plans that all organizations share, or add a plan of the catalog with gridhook plan add`
 	case e.RecoveryAction != "":
-		text += ". " + strings.TrimSuffix(e.RecoveryAction, ".")
+		recovery := strings.ReplaceAll(e.RecoveryAction, "retry_after_seconds", fmt.Sprintf("%d seconds", e.RetryAfterSeconds)) // the field is not shown
+		text += ". " + strings.TrimSuffix(recovery, ".")
 	}
 	if e.Status >= http.StatusInternalServerError && e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"

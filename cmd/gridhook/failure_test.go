@@ -109,8 +109,8 @@ func TestErrors(t *testing.T) {
 			"There is already one. Use another identifier",
 		},
 		{
-			"a fault with its request", answer{503, `{"request_id":"req_1","error_code":"UNAVAILABLE","message":"Not now.","recovery_action":"Send it again.","retry_after_seconds":5}`},
-			"Not now. Send it again (request req_1)",
+			"a fault with its request", answer{503, `{"request_id":"req_1","error_code":"UNAVAILABLE","message":"Not now.","recovery_action":"Send it again after retry_after_seconds.","retry_after_seconds":5}`},
+			"Not now. Send it again after 5 seconds (request req_1)",
 		},
 		{"no Gridhook", answer{404, `<html>`}, "responded 404 Not Found, but not like a Gridhook server"},
 		{"no answer to read", ok(`{`), "read the response of /v1/admin/organizations/create: unexpected end of JSON input"},

@@ -107,7 +107,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	_, status, _ := strings.Cut(line, " ")
 	to := c.Conn
 	if c.plain != nil {
-		to, status = c.plain, "400 the server expects TLS"
+		to, status = c.plain, "400 the server expects TLS: use a URL that begins with https://"
 	}
 	_, err := to.Write(refusal(status))
 	return len(p), err

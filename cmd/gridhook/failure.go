@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -58,7 +59,11 @@ func (g *globals) sentence(err error) string {
 		}
 		return fmt.Sprintf("no server at %s: start one with \"gridhook serve\", or name its address with --admin-url", g.adminURL)
 	}
-	return fmt.Sprintf("request to the server at %s failed: %v", g.server(), sending.Err)
+	text := fmt.Sprintf("request to the server at %s failed: %v", g.server(), sending.Err)
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		text += ": name the file of its certificate authority in SSL_CERT_FILE"
+	}
+	return text
 }
 
 // refusal describes an error response of the server and suggests a remedy.

@@ -150,6 +150,15 @@ func TestServer_Unreachable(t *testing.T) {
 	}
 }
 
+func TestServer_UnknownAuthority(t *testing.T) {
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	got := run(t, nil, "", []string{"org", "list", "--admin-url", s.URL})
+	if want := ": name the file of its certificate authority in SSL_CERT_FILE\n"; got.code != exitFailure || !strings.HasSuffix(got.err, want) {
+		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
 // The operator's key comes from the variable, or from the file in the data folder.
 func TestOperatorKey(t *testing.T) {
 	f := newFake(t)

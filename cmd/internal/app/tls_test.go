@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -72,9 +73,10 @@ func TestTLS_Listeners(t *testing.T) {
 			t.Errorf("%s responds to a client of TLS 1.1 with %v", url, err)
 		}
 		if response, err := http.Get(strings.Replace(url, "https:", "http:", 1)); err == nil {
+			body, _ := io.ReadAll(response.Body)
 			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				t.Errorf("%s is served without TLS", url)
+			if response.StatusCode == http.StatusOK || !strings.Contains(string(body), "the server expects TLS: use a URL that begins with https://") {
+				t.Errorf("%s responds without TLS: %s %s", url, response.Status, body)
 			}
 		}
 	}

@@ -223,6 +223,8 @@ func connectError(url string, err error) error {
 		return fmt.Errorf("no NATS server responds at %s (%w): start the server, or correct --nats", url, err)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("NATS at %s refuses the credentials: check --nats-creds", url)
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return fmt.Errorf("NATS at %s has no TLS: configure TLS in the server, or remove --nats-ca and tls://", url)
 	}
 	return fmt.Errorf("connect to NATS at %s: %w", url, err)
 }

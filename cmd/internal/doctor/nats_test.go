@@ -193,6 +193,12 @@ func TestNATS_Tiers(t *testing.T) {
 	r.want(t, "jetstream account", Problem, "may not store files")
 }
 
+func TestNATS_WithoutTLS(t *testing.T) {
+	s := external(t, func(*server.Options) {})
+	r := examine(t, config.Worker, nil, "--nats", strings.Replace(s.ClientURL(), "nats://", "tls://", 1))
+	r.want(t, "nats", Problem, "has no TLS: configure TLS in the server")
+}
+
 func TestNATS_Unreachable(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
 	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")

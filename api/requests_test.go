@@ -224,7 +224,7 @@ func TestRequests_Log(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	last := log[strings.LastIndex(strings.TrimSpace(log), "\n")+1:]
-	for _, want := range []string{`"operation":"/v1/homes/{id}/price_signal"`, `"status":200`, `"request":"mine"`, `"organization":"acme"`, `"key":"key_`, `"ms":`} {
+	for _, want := range []string{`"operation":"/v1/homes/{id}/price_signal"`, `"status":200`, `"request":"mine"`, `"org":"acme"`, `"key":"key_`, `"ms":`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%s lacks %s", last, want)
 		}

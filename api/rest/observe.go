@@ -183,7 +183,7 @@ func (s *Server) record(r *http.Request, o *outcome) {
 		slog.Float64("ms", float64(o.took.Microseconds())/1000),
 	}
 	for _, named := range [...]struct{ name, text string }{
-		{"code", o.code}, {"organization", o.call.organization()}, {"key", o.call.KeyID}, {"client", o.call.Client}, {"trace", o.trace},
+		{"code", o.code}, {"org", o.call.organization()}, {"key", o.call.KeyID}, {"client", o.call.Client}, {"trace", o.trace},
 	} {
 		if named.text != "" {
 			attrs = append(attrs, slog.String(named.name, named.text))

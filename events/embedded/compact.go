@@ -63,7 +63,7 @@ func copyStreams(ctx context.Context, from, to *Server) error {
 		if err := copyStream(ctx, source, target, name); err != nil {
 			return fmt.Errorf("copy the stream %s: %w", name, err)
 		}
-		from.options.Log.Info("stream copied", "stream", name, "duration", time.Since(began).Round(time.Millisecond))
+		from.options.Log.Info("stream copied", "stream", name, "ms", time.Since(began).Milliseconds())
 	}
 	return names.Err()
 }

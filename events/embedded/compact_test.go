@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -80,7 +81,11 @@ func TestCompact(t *testing.T) {
 	stop(t, s)
 
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	must(embedded.Compact(ctx, embedded.Options{Dir: dir, StartTimeout: patience, Log: slog.New(slog.DiscardHandler)}, fresh))
+	var lines bytes.Buffer
+	must(embedded.Compact(ctx, embedded.Options{Dir: dir, StartTimeout: patience, Log: slog.New(slog.NewJSONHandler(&lines, nil))}, fresh))
+	if line := regexp.MustCompile(`"msg":"stream copied","stream":"[^"]+","ms":\d+}`); !line.Match(lines.Bytes()) {
+		t.Errorf("no line %s in the log:\n%s", line, &lines)
+	}
 	blocks, err := filepath.Glob(filepath.Join(fresh, "jetstream", "*", "streams", "LOG", "msgs", "*.blk"))
 	must(err)
 	for _, path := range blocks {

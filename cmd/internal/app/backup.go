@@ -56,7 +56,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 		a.Log.Error("backup failed", "error", err)
 		panic(http.ErrAbortHandler) // breaks the connection
 	}
-	a.Log.Info("backup completed", "duration", time.Since(began))
+	a.Log.Info("backup completed", "ms", time.Since(began).Milliseconds())
 }
 
 // backupStall is how long a client may read nothing. Meanwhile there is no other backup.

@@ -115,6 +115,6 @@ func (a *App) compactStore(ctx context.Context, now time.Time) error {
 		a.Log.Error("store not compacted, bytes of deleted organizations remain", "retryAt", c.RetryAt, "error", err)
 		return os.RemoveAll(s.fresh)
 	}
-	a.Log.Info("store compacted, no byte of deleted organizations remains", "duration", time.Since(began).Round(time.Millisecond))
+	a.Log.Info("store compacted, no byte of deleted organizations remains", "ms", time.Since(began).Milliseconds())
 	return s.exchange()
 }

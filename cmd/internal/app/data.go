@@ -31,7 +31,7 @@ func (a *App) lockData(context.Context) error {
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	taken, err := lock.TryLock()
 	if err != nil {
-		return fmt.Errorf("lock the data folder: %w: give all files in %s to the user of this process, or set another --data", err, a.Data)
+		return fmt.Errorf("lock the data folder: %w: let this process write to all files in %s, or set another --data", err, a.Data)
 	}
 	if !taken {
 		return fmt.Errorf("data folder %s is in use by another gridhook%s: stop it, or set another --data", a.Data, holder(path))

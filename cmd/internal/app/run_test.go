@@ -33,3 +33,14 @@ func TestStart_ShortOperatorKey(t *testing.T) {
 		}
 	}
 }
+
+// The remedy holds for every cause: another owner, a file system mounted read-only, a folder.
+func TestStart_LockNotWritable(t *testing.T) {
+	o := serving(t.TempDir())
+	if err := os.Mkdir(filepath.Join(o.Data, "lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "let this process write to all files in "+o.Data) {
+		t.Errorf("the start returned %v", err)
+	}
+}

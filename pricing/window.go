@@ -62,9 +62,9 @@ func ResolveWindow(start, end *time.Time, now time.Time) (Window, error) {
 	var p Problems
 	switch {
 	case end == nil:
-		p.Addf("endTime", "endTime is required when startTime is given")
+		p.Addf("endTime", "is required when startTime is given")
 	case start == nil:
-		p.Addf("startTime", "startTime is required when endTime is given")
+		p.Addf("startTime", "is required when endTime is given")
 	default:
 		checkBounds(&p, *start, *end, now)
 	}
@@ -78,11 +78,11 @@ func checkBounds(p *Problems, start, end, now time.Time) {
 	// The limits move with the clock. Rounding them outward lets a caller request the
 	// interval that contains the limit.
 	limit := ceilInterval(now.Add(MaxWindowAhead))
-	p.Check(!start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))), "startTime", "startTime must be at most 2 years back")
-	p.Check(!start.After(limit), "startTime", "startTime must be at most 31 days ahead")
-	p.Check(end.After(start), "endTime", "endTime must be after startTime")
-	p.Check(end.Sub(start) <= MaxWindow, "endTime", "endTime must be at most 31 days after startTime")
-	p.Check(!end.After(limit), "endTime", "endTime must be at most 31 days ahead")
+	p.Check(!start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))), "startTime", "must be at most 2 years back")
+	p.Check(!start.After(limit), "startTime", "must be at most 31 days ahead")
+	p.Check(end.After(start), "endTime", "must be after startTime")
+	p.Check(end.Sub(start) <= MaxWindow, "endTime", "must be at most 31 days after startTime")
+	p.Check(!end.After(limit), "endTime", "must be at most 31 days ahead")
 }
 
 func floorInterval(t time.Time) time.Time {

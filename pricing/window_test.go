@@ -59,20 +59,20 @@ func TestResolveWindow_OutOfRange(t *testing.T) {
 }
 
 func TestResolveWindow_Problems(t *testing.T) {
-	const back, after = "startTime must be at most 2 years back", "endTime must be after startTime"
-	const long, ahead = "endTime must be at most 31 days after startTime", "endTime must be at most 31 days ahead"
+	const back, after = "must be at most 2 years back", "must be after startTime"
+	const long, ahead = "must be at most 31 days after startTime", "must be at most 31 days ahead"
 	for _, tt := range []struct {
 		name       string
 		start, end string
 		want       []pricing.FieldError
 	}{
-		{"no end", "2026-07-01T00:00:00Z", "", []pricing.FieldError{{"endTime", "endTime is required when startTime is given"}}},
-		{"no start", "", "2026-07-01T00:00:00Z", []pricing.FieldError{{"startTime", "startTime is required when endTime is given"}}},
+		{"no end", "2026-07-01T00:00:00Z", "", []pricing.FieldError{{"endTime", "is required when startTime is given"}}},
+		{"no start", "", "2026-07-01T00:00:00Z", []pricing.FieldError{{"startTime", "is required when endTime is given"}}},
 		{"equal", "2026-07-01T00:00:00Z", "2026-07-01T00:00:00Z", []pricing.FieldError{{"endTime", after}}},
 		{"reversed within one interval", "2026-07-01T00:05:00Z", "2026-07-01T00:01:00Z", []pricing.FieldError{{"endTime", after}}},
 		{"too long", "2026-05-01T00:00:00Z", "2026-06-01T00:00:01Z", []pricing.FieldError{{"endTime", long}}},
 		{"too far back", "2024-07-01T09:59:59Z", "2024-07-01T11:00:00Z", []pricing.FieldError{{"startTime", back}}},
-		{"the end of time", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", "startTime must be at most 31 days ahead"}, {"endTime", after}}},
+		{"the end of time", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", "must be at most 31 days ahead"}, {"endTime", after}}},
 		{"too far ahead", "2026-07-31T10:15:00Z", "2026-08-01T10:15:01Z", []pricing.FieldError{{"endTime", ahead}}},
 		{"old and reversed", "2020-01-02T00:00:00Z", "2020-01-01T00:00:00Z", []pricing.FieldError{{"startTime", back}, {"endTime", after}}},
 		{"all of time", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", back}, {"endTime", long}}},

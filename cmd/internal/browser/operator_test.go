@@ -102,7 +102,7 @@ func (p *tab) watchTrigger(w *world, endpoint string) {
 	p.click("nav a", "Triggers")
 	p.set("Window from (optional)", "2030-01-01T00:00")
 	p.trigger()
-	p.sees(".field-error", "endTime is required when startTime is given.")
+	p.sees(".field-error", "to is required when startTime is given.")
 	p.set("Window from (optional)", "")
 	p.click("button", "Trigger every home")
 	p.sees("dialog p", "Gridhook sends about 130 webhooks: 130 homes to 1 enabled endpoint. …")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -321,15 +322,17 @@ var reservedHeaders = []string{
 }
 
 func checkHeaders(p *Problems, headers map[string]string) {
+	var invalid []string // reported last, because an error of headers hides those of its parts
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		field, value := "headers."+name, headers[name]
 		switch {
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > 128:
-			p.Addf("headers", "%q is not a valid header name", name)
+			invalid = append(invalid, strconv.Quote(name))
 		case slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
 			p.Addf(field, "is set by Gridhook and cannot be replaced")
 		case !httpguts.ValidHeaderFieldValue(value) || len(value) > 1024:
 			p.Addf(field, "must be a valid header value of at most 1024 characters")
 		}
 	}
+	p.Check(invalid == nil, "headers", "must have valid names of at most 128 characters, not %s", strings.Join(invalid, ", "))
 }

@@ -81,6 +81,7 @@ func TestWebhookEndpoint_Headers(t *testing.T) {
 		{"a line break", headers("X", "a\r\nEvil: b"), "headers.X"},
 		{"a line feed", headers("X", "a\nb"), "headers.X"},
 		{"NUL", headers("X", "a\x00b"), "headers.X"},
+		{"values and names", headers("B", "\n", "A A", "v", "Host", "v", "B B", "v"), "headers.B headers.Host headers"},
 		{"several, in a fixed order", headers("B", "\n", "A", "\n", "C", "\n"), "headers.A headers.B headers.C"},
 	}
 	for _, name := range []string{

@@ -22,7 +22,7 @@ func CheckID(p *Problems, field, id string) { p.Check(ValidID(id), field, BadID)
 func checkLocation(p *Problems, name string) {
 	area, _, _ := strings.Cut(name, "/")
 	_, ok := Location(name)
-	p.Check(ok && (name == "UTC" || slices.Contains(areas, area)), "timezone", "must be an IANA time zone name such as America/Chicago")
+	p.Check(ok && (name == "UTC" || slices.Contains(areas, area)), "timezone", "must be a canonical IANA time zone name such as America/Chicago, not %q", name)
 }
 
 // areas are the first parts of canonical time zone names.

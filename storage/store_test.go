@@ -123,7 +123,7 @@ func TestStore_RefusesInvalid(t *testing.T) {
 	wrong := func(err error) {
 		t.Helper()
 		var invalid *storage.InvalidError
-		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "timezone" {
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "timezone" || !strings.HasSuffix(invalid.Fields[0].Message, `, not "Mars"`) {
 			t.Errorf("got %v, want an error of timezone", err)
 		}
 	}

@@ -237,7 +237,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 	switch {
 	case c.Operator:
 	case c.Key == nil:
-		return errForbiddenOrganization // the caller of an open operation
+		return errForbiddenOrganization(org) // the caller of an open operation
 	case org == c.Key.OrganizationID:
 		return nil
 	}
@@ -258,7 +258,7 @@ func (s *Server) MayActFor(c *Caller, org string) error {
 			return err
 		}
 		if !exists || !slices.Contains(own.ChildOrganizationIDs, org) {
-			return errForbiddenOrganization
+			return errForbiddenOrganization(org)
 		}
 		if other.Suspended {
 			return errSuspended

@@ -25,12 +25,16 @@ var (
 		"Provide the API key in the header "+KeyHeader+". If this behavior contradicts the published contract, submit feedback via /v1/feedback.")
 	errInvalidKey = NewProblem(CodeInvalidAPIKey, "The API key is not valid.",
 		"Send one "+KeyHeader+" header with a key that is neither revoked nor expired.")
-	errForbiddenOrganization = NewProblem(CodeForbidden, "The API key may not act for that organization.",
-		"Omit organizationId to act for the key's own organization, or use a key of that organization.")
 	errSuspended       = NewProblem(CodeForbidden, "The organization is suspended.", "Ask the operator of the service.")
 	errContentEncoding = NewProblem(CodeUnsupportedMediaType, "A body with a Content-Encoding is not supported.",
 		"Send the body without compression and without the header Content-Encoding.")
 )
+
+// errForbiddenOrganization refuses an organization, whether it exists or not.
+func errForbiddenOrganization(id string) *Problem {
+	return NewProblem(CodeForbidden, fmt.Sprintf("The API key may not act for organization %q.", id),
+		"Omit organizationId and the header "+OrganizationHeader+" to act for the key's own organization, or use a key of that organization.")
+}
 
 // errOrganization says that the organization of the header does not exist.
 func errOrganization(id string) *Problem {
@@ -122,7 +126,7 @@ var problemOf = []struct {
 func Problems() []*Problem {
 	example := Validation([]storage.FieldError{{Field: "endTime", Message: "must be after startTime"}})
 	return []*Problem{
-		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization, errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errOrganization("acme"), errMethod,
+		example, errMissingKey, errBearer, errInvalidKey, errForbiddenOrganization("acme"), errSuspended, errScope(storage.ScopeWrite), errOperatorRole(storage.RoleAdmin), errPath, ErrNotFound, errOrganization("acme"), errMethod,
 		errTimeout, ErrConflict, ErrExists, ErrOtherBody, errTooLarge(1 << 20), errMediaType(BodyRequired.MediaType()), errContentEncoding,
 		errRate("The API key", 1), errInternal, ErrUnavailable, errOutcomeUnknown,
 	}

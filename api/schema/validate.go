@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -147,6 +148,8 @@ func (v *validator) array(s *Schema, path string, elements []any) {
 
 func (v *validator) count(path string, n int, least, most *int, what string) {
 	switch {
+	case least != nil && *least == 1 && n == 0:
+		v.report(path, "must not be empty")
 	case least != nil && n < *least:
 		v.report(path, "must have at least %d %s", *least, what)
 	case most != nil && n > *most:
@@ -215,13 +218,22 @@ func values(enum []any) string {
 	return strings.Join(names, ", ")
 }
 
+// outOfRange names the part of a time that does not exist, such as ": day out of range".
+func outOfRange(layout, text string) string {
+	_, err := time.Parse(layout, text)
+	if parse := (*time.ParseError)(nil); errors.As(err, &parse) && strings.HasSuffix(parse.Message, " out of range") {
+		return parse.Message
+	}
+	return ""
+}
+
 // formats maps each format to a check of a string. A check returns an error message, or
 // an empty string for a valid value. The operation makes any further check.
 var formats = map[string]func(string) string{
 	"date-time": func(text string) string {
 		var t storage.Time
 		if t.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
-			return "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z"
+			return "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z" + outOfRange(time.RFC3339, text)
 		}
 		if !t.Accepted() {
 			return fmt.Sprintf("must be in the years %d to %d", storage.FirstYear, storage.LastYear)
@@ -230,7 +242,7 @@ var formats = map[string]func(string) string{
 	},
 	"date": func(text string) string {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return "must be a date such as 2026-07-01"
+			return "must be a date such as 2026-07-01" + outOfRange(time.DateOnly, text)
 		}
 		return ""
 	},

@@ -24,6 +24,28 @@ func TestDecode_TimestampYears(t *testing.T) {
 	}
 }
 
+// A time of the right form that does not exist gets an error that names the wrong part.
+func TestDecode_NoSuchTime(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"at":"2026-02-29T00:00:00Z"}`:      ": day out of range",
+		`{"at":"2026-07-01T24:00:00Z"}`:      ": hour out of range",
+		`{"at":"2026-07-01T23:59:60+02:00"}`: ": second out of range",
+		`{"on":"2026-13-01"}`:                ": month out of range",
+		`{"on":"2026-07-01T00:00:00Z"}`:      "must be a date such as 2026-07-01",
+		`{"at":"2026-07-01"}`:                "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z",
+		`{"name":""}`:                        "must not be empty",
+	} {
+		var in struct {
+			At   storage.Time `json:"at,omitempty"`
+			On   string       `json:"on,omitempty" format:"date"`
+			Name string       `json:"name,omitempty" minLength:"1"`
+		}
+		if wrong := decode([]byte(text), &in, "body", maxDepth); len(wrong) != 1 || !strings.HasSuffix(wrong[0].Message, want) {
+			t.Errorf("%s: %v, want %q", text, wrong, want)
+		}
+	}
+}
+
 // The bounds of elements hold in the arrays of updates, too, which are pointers.
 func TestDecode_ElementsOfOptionalArray(t *testing.T) {
 	for text, valid := range map[string]bool{`{}`: true, `{"ids":[]}`: true, `{"ids":["a"]}`: true, `{"ids":["a/b"]}`: false, `{"ids":null}`: false} {

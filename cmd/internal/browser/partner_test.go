@@ -68,7 +68,7 @@ func TestPartner_Scopes(t *testing.T) {
 	p.enter("API key", w.key())
 	p.enter("Act for (optional)", "other")
 	p.click("button", "Sign in")
-	p.shows(".problem", "The API key may not act for that organization.")
+	p.shows(".problem", "The API key may not act for organization \"other\".")
 }
 
 // keyID returns the identifier in a key's text, ghk_<key id>_<secret>.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,9 +17,14 @@ import (
 
 // Common refusals of the operations.
 var (
-	errRole = &rest.Problem{Status: http.StatusForbidden, Message: "The token's role may not do this."}
-	errGone = &rest.Problem{Status: http.StatusNotFound, Message: "There is no such object, or the client may not see it."}
+	errRole = &rest.Problem{Status: http.StatusForbidden, Message: "The token's role may not do this.", Recovery: "Use a key with the scope for the operation: openadr:ven or openadr:bl."}
+	errGone = errors.New("the object is missing, or the client may not see it") // operate names it
 )
+
+// gone refuses an object. A client must not learn whether an object of others exists.
+func gone(kind, id string) error {
+	return &rest.Problem{Status: http.StatusNotFound, Message: fmt.Sprintf("There is no %s %q, or the client may not see it.", kind, id)}
+}
 
 func conflict(message string) error {
 	return &rest.Problem{Status: http.StatusConflict, Message: message}
@@ -244,7 +250,7 @@ func (s *server) create(k *kind, r *request) (any, error) {
 		fresh := o
 		o, err = storage.UpdateWithin(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
 			if !was.Removed {
-				return conflict("There is one already.")
+				return conflict(fmt.Sprintf("The client %q has a VEN already.", fresh.ClientID))
 			}
 			*was = fresh // subscribers are not yet notified of the deletion
 			was.Base = storage.Base{OrganizationID: fresh.OrganizationID}

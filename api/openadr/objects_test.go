@@ -211,3 +211,39 @@ func TestOperate_Disconnect(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOperate_Missing checks that the error of a missing object names the object.
+func TestOperate_Missing(t *testing.T) {
+	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: &rest.Server{Options: rest.Options{Timeout: time.Minute}}}}
+	rt := &route{path: "programs/" + parameter, open: true, run: func(r *request) (any, error) {
+		r.caller = business(t.Context(), http.MethodGet, "p").caller
+		return s.get(kinds()[0], r)
+	}}
+	_, err := s.operate(rt, business(t.Context(), http.MethodGet, "p").Request, &rest.Call{})
+	if p := rest.PublicProblem(err, nil); p.Status != http.StatusNotFound || p.Message != `There is no program "p", or the client may not see it.` {
+		t.Errorf("the error is %+v", p)
+	}
+}
+
+// TestCreate_SecondVEN checks that the error of a client's second VEN names the client.
+func TestCreate_SecondVEN(t *testing.T) {
+	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, REST: rest.New(rest.Deps{}, rest.Options{})}}
+	vens := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "vens" })
+	for _, name := range []string{"first", "second"} {
+		r := business(t.Context(), http.MethodPost, "")
+		r.Header.Set("Content-Type", "application/json")
+		r.Request.Body = io.NopCloser(strings.NewReader(`{"objectType":"BL_VEN_REQUEST","clientID":"key_9","venName":"` + name + `"}`))
+		_, err := s.create(kinds()[vens], r)
+		if name == "first" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if p := rest.PublicProblem(err, nil); p.Status != http.StatusConflict || p.Message != `The client "key_9" has a VEN already.` {
+			t.Errorf("the error is %+v", p)
+		}
+	}
+}

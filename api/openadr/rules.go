@@ -103,7 +103,7 @@ func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *re
 func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error {
 	return s.view(r, func(v storage.View) error {
 		exists, err := s.isProgram(v, r.caller.OrganizationID, id)
-		p.Check(exists, "programID", "names no program")
+		p.Check(exists, "programID", "names no program: %q", id)
 		return err
 	})
 }
@@ -238,7 +238,7 @@ func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject,
 		case err != nil:
 			return err
 		case !ok, !business && owner.ClientID != clientID:
-			return errGone
+			return gone("ven", in.VENID)
 		}
 		p.Check(owner.ClientID == clientID, "clientID", "must be that of the VEN")
 		if o.ID == "" {

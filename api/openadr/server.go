@@ -164,7 +164,10 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 			}
 		}
 	}
-	if i := slices.Index(strings.Split(rt.path, "/"), parameter); i >= 0 {
+	var kind string
+	if segments := strings.Split(rt.path, "/"); slices.Contains(segments, parameter) {
+		i := slices.Index(segments, parameter)
+		kind = strings.TrimSuffix(segments[i-1], "s")
 		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]
 		if !storage.ValidID(req.id) {
 			return nil, rest.Invalid("id", storage.BadID)
@@ -175,7 +178,11 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.REST.Options.Timeout)
 	defer cancel()
 	req.Request = r.WithContext(ctx)
-	return rt.run(req)
+	result, err := rt.run(req)
+	if errors.Is(err, errGone) {
+		err = gone(kind, req.id)
+	}
+	return result, err
 }
 
 // body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,

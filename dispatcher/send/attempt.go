@@ -52,6 +52,8 @@ func (a *Attempt) Reason() string {
 	case a.Err != nil:
 		text := a.Err.Error() // it may quote a response
 		return validText([]byte(text[:min(len(text), longestReason)]))
+	case a.Status/100 == 3:
+		return "the endpoint responded " + statusLine(a.Status) + ", and redirects are not followed"
 	case a.Status != 0 && a.Verdict() != policy.Delivered:
 		return "the endpoint responded " + statusLine(a.Status)
 	}

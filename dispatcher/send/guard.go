@@ -1,6 +1,7 @@
 package send
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -63,6 +64,8 @@ func (g Guard) CheckURL(raw string) error {
 	}
 	if g.AllowPrivate {
 		p.Check(u.Scheme == "https" || u.Scheme == "http", "url", "must be an http or https URL")
+		port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16)
+		p.Check(err == nil && port > 0, "url", "must have a port from 1 to 65535, not %s", u.Port())
 		return p.Err()
 	}
 	p.Check(len(raw) <= maxURL, "url", "must have at most %d bytes", maxURL)

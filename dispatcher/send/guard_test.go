@@ -73,6 +73,7 @@ func TestGuard_PrivateDestinations(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"http://localhost:9000/hooks": true, "http://127.0.0.1:1/": true, "https://[::1]:8080/": true, "https://hooks.example.com/": true,
 		"ftp://localhost/": false, "localhost:9000": false, "": false, "http://": false,
+		"http://127.0.0.1:0/": false, "http://127.0.0.1:65535/": true, "http://127.0.0.1:65536/": false, "http://127.0.0.1:/": true,
 	} {
 		if err := g.CheckURL(raw); (err == nil) != want {
 			t.Errorf("%q: %v, want it allowed: %v", raw, err, want)

@@ -242,8 +242,9 @@ func TestSend_Redirects(t *testing.T) {
 	for _, status := range []int{300, 301, 302, 303, 307, 308} {
 		for _, location := range []string{elsewhere.URL, "//" + strings.TrimPrefix(elsewhere.URL, "http://") + "/", "gopher://127.0.0.1:6379/_INFO", "file:///etc/passwd"} {
 			address := sink(t, answering(fmt.Sprintf("HTTP/1.1 %d Away\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n", status, location)))
-			if a := post(t, s, endpointAt(t, "http://"+address, time.Minute)); a.Status != status || a.Verdict() != policy.Retry {
-				t.Errorf("%d to %s: %+v", status, location, a)
+			if a := post(t, s, endpointAt(t, "http://"+address, time.Minute)); a.Status != status || a.Verdict() != policy.Retry ||
+				!strings.HasSuffix(a.Reason(), ", and redirects are not followed") {
+				t.Errorf("%d to %s: %+v, %s", status, location, a, a.Reason())
 			}
 		}
 	}

@@ -166,7 +166,7 @@ func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) 
 	case h.Place == nil || h.Location == nil:
 		return nil, "", wrong("zipcode", "or timezone of the home is not known: the sun depends on the home's place")
 	case len(m.Load)*quarters != climate.Quarters:
-		return nil, "", wrong("loadKwh", "has %d steps of %v, but solar generates in a typical year of 365 days", len(m.Load), m.Step)
+		return nil, "", wrong("loadKwh", "has %d steps of %v, but the solar generates in a typical year of 365 days: send such a year, a start or generatedKwh", len(m.Load), m.Step)
 	}
 	chosen := climate.Choose(*h.Place)
 	sun = fmt.Sprintf("%s, %s, %.0f km away, %.0f m higher, climate zone %s (the home's: %s)",

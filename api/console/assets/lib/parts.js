@@ -48,10 +48,10 @@ export function outcomeBar(counts) {
     }));
 }
 
-/** outcomeWords are the counts of outcomes as badges. */
-export const outcomeWords = (counts) => {
+/** outcomeWords are the counts of outcomes as badges. Without any, none is the text. */
+export const outcomeWords = (counts, none = "none yet") => {
   const any = present(counts);
-  return any.length === 0 ? h("span", { class: "hint" }, "none yet")
+  return any.length === 0 ? h("span", { class: "hint" }, none)
     : h("span", { class: "badges" }, any.map((o) => badge(`${count(o.count)} ${o.label.toLowerCase()}`, o.tone, o.meaning)));
 };
 

@@ -51,7 +51,7 @@ export function triggerView({ session, signal }, id) {
 /** announce reads the end aloud, and each tenth of the walk. */
 function announce(before, now) {
   const tenth = (t) => (t && t.homes > 0 ? Math.floor((t.walked / t.homes) * 10) : -1);
-  if (now.status === "COMPLETED") say(`Completed. ${present(now.outcomes).map((o) => `${count(o.count)} ${o.label}`).join(", ")}.`);
+  if (now.status === "COMPLETED") say(`Completed. ${present(now.outcomes).map((o) => `${count(o.count)} ${o.label}`).join(", ") || "No deliveries"}.`);
   else if (tenth(before) !== tenth(now)) say(`${count(now.walked)} of ${plural(now.homes, "home")} walked.`);
 }
 

@@ -11,7 +11,7 @@ export const triggersTable = () => table({
     { name: "Trigger", cell: (t) => h("a", { href: `#/triggers/${t.triggerId}`, class: "identifier", data: { part: "link" } }, t.triggerId) },
     { name: "Status", cell: (t) => statusBadge(t.status) },
     { name: "Homes walked", cell: walkBar },
-    { name: "Outcomes", cell: (t) => outcomeWords(t.outcomes ?? {}) },
+    { name: "Outcomes", cell: (t) => outcomeWords(t.outcomes ?? {}, t.status === "COMPLETED" ? "no deliveries" : undefined) },
     { name: "Window", cell: (t) => span(t.startTime, t.endTime) },
     { name: "Created", cell: (t) => when(t.createdAt) },
   ],

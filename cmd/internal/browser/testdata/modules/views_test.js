@@ -6,6 +6,7 @@ import { endpointView } from "/console/views/endpoint.js";
 import { endpointForm } from "/console/views/endpointform.js";
 import { homeView, windowOf } from "/console/views/home.js";
 import { expected } from "/console/views/triggers.js";
+import { triggersTable } from "/console/views/triggerstable.js";
 import { equal, test } from "./harness.js";
 
 /** clientOf responds to an operation with its value, or with the result of its function. */
@@ -121,4 +122,11 @@ test("a home without a price signal shows everything else", async () => {
   const parts = (broken) => ["Price signal", "Devices", "Savings", "Bill", "Onboarding", "Deliveries"].map((name) => [name, name === broken]);
   equal(await shown({ "/v1/homes/home_1/price_signal": down }), parts("Price signal"));
   equal(await shown({ "/v1/homes/home_1/price_signal": { data: [] }, "/v1/onboarding/status/get": down }), parts("Onboarding"));
+});
+
+test("only a trigger that is not completed has no deliveries yet", () => {
+  const time = "2026-01-01T00:00:00.000Z";
+  const list = triggersTable();
+  list.update(["ACCEPTED", "COMPLETED"].map((status) => ({ triggerId: status, status, homes: 0, walked: 0, startTime: time, endTime: time, createdAt: time })));
+  equal([...list.element.querySelectorAll("td:nth-child(4)")].map((cell) => cell.textContent), ["none yet", "no deliveries"]);
 });

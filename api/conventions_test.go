@@ -103,7 +103,7 @@ func TestNotFound_NamesTheEntity(t *testing.T) {
 		"/v1/webhook/price_signal/trigger/t-9/get":  `There is no trigger "t-9" in organization "acme".`,
 		"/v1/webhook/deliveries/m-9/get":            `There is no delivery "m-9" in organization "acme".`,
 		"/v1/webhook/replays/r-9/get":               `There is no replay "r-9" in organization "acme".`,
-		"/v1/devices/hvac/d-9/user_preferences/get": `There is no hvac device "d-9" in organization "acme".`,
+		"/v1/devices/hvac/d-9/user_preferences/get": `There is no HVAC device "d-9" in organization "acme".`,
 	} {
 		a := e.ask(acme, path, "")
 		if a.expect(t, http.StatusNotFound, rest.CodeNotFound); a.object(t)["message"] != want {
@@ -147,7 +147,7 @@ func anonymous(a answer) string {
 
 var actFor = regexp.MustCompile(`may not act for organization \\"[^"]*\\"`)
 
-var namedField = regexp.MustCompile(`There is no ([a-z ]+) \\"[^"]*\\" in organization \\"[^"]*\\"`)
+var namedField = regexp.MustCompile(`There is no ([A-Za-z ]+) \\"[^"]*\\" in organization \\"[^"]*\\"`)
 
 func TestScopes(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1e6, Burst: 1e6})

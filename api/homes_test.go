@@ -211,7 +211,10 @@ func TestDevices(t *testing.T) {
 	if got := e.ask(acme, "/v1/devices/hvac/dev1/user_preferences/get", "").ok(t); got["name"] != "Always" || fmt.Sprint(got["weeks"]) != "[]" || fmt.Sprint(got["scheduleBlocks"]) != "[]" || got["enabled"] != true {
 		t.Errorf("preferences: %v", got)
 	}
-	e.ask(acme, "/v1/devices/hvac/bare/user_preferences/get", "").expect(t, 404, rest.CodeNotFound)
+	none := e.ask(acme, "/v1/devices/hvac/bare/user_preferences/get", "").expect(t, 404, rest.CodeNotFound)
+	if got := none.object(t)["message"]; got != `The HVAC device "bare" has no user preferences.` {
+		t.Errorf("the message is %v", got)
+	}
 	for path, body := range map[string]string{"get": "", "linked": `{"linked":true}`, "user_preferences/get": ""} {
 		absent := anonymous(e.ask(bolt, "/v1/devices/hvac/none/"+path, body).expect(t, 404, rest.CodeNotFound))
 		for _, a := range []answer{e.ask(acme, "/v1/devices/hvac/gone/"+path, body), e.ask(bolt, "/v1/devices/hvac/dev1/"+path, body)} {

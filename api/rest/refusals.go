@@ -16,7 +16,7 @@ const UnavailableSeconds = 5
 // Problems that are found before an operation starts.
 var (
 	errPath = NewProblem(CodeNotFound, "There is no operation at this path.",
-		"Check the path. Every operation is a POST to a path that begins with /v1.")
+		"Check the path: /docs lists the operations. Every operation is a POST to a path that begins with /v1.")
 	errMethod     = NewProblem(CodeMethodNotAllowed, "This operation requires the method POST.", "Send the request as a POST.")
 	errReadOnly   = NewProblem(CodeMethodNotAllowed, "This document requires the method GET.", "Send the request as a GET.")
 	errMissingKey = NewProblem(CodeMissingAPIKey, "The header "+KeyHeader+" is missing.",
@@ -83,6 +83,9 @@ var (
 
 // errMissing names the entity that does not exist.
 func errMissing(ref storage.Ref) *Problem {
+	if ref.Kind == storage.KindUserPreferences {
+		return NewProblem(CodeNotFound, fmt.Sprintf("The HVAC device %q has no user preferences.", ref.ID), "Ask the operator to import the device's preferences.")
+	}
 	message := fmt.Sprintf("There is no %s %q", words(ref.Kind), ref.ID)
 	if ref.Org != "" && ref.Org != storage.Shared {
 		message += fmt.Sprintf(" in organization %q", ref.Org)
@@ -104,7 +107,7 @@ func words(kind storage.Kind) string {
 		}
 		text.WriteRune(unicode.ToLower(c))
 	}
-	return text.String()
+	return strings.Replace(text.String(), "hvac", "HVAC", 1)
 }
 
 // problemOf maps errors of other packages to problems. The first matching row applies. A

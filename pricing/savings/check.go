@@ -62,6 +62,7 @@ func (in *Input) validate() error {
 // temperatures.
 func (r *Request) checkBand(p *pricing.Problems, d *Device) {
 	s := r.settings(d.Settings)
+	p.Check(s.Min <= s.Max, "minTemp", "must be at most maxTemp, which is %g: it is %g", s.Max, s.Min)
 	if s.Mode.heats() {
 		p.Check(s.Min <= s.Heat, "targetHeatSetpoint", "must be at least minTemp, which is %g: it is %g", s.Min, s.Heat)
 		p.Check(s.Heat <= s.Max, "targetHeatSetpoint", "must be at most maxTemp, which is %g: it is %g", s.Max, s.Heat)

@@ -54,6 +54,9 @@ func TestEstimate_InvalidFields(t *testing.T) {
 		"setpoints out of the device's band": {func(in *savings.Input, _ *savings.Device) {
 			in.Request.TargetHeatSetpoint, in.Request.TargetCoolSetpoint = ptr(60.0), ptr(79.0)
 		}, []string{"targetHeatSetpoint", "targetCoolSetpoint"}},
+		"limits crossed": {func(in *savings.Input, _ *savings.Device) {
+			in.Request.MinTemp, in.Request.MaxTemp = ptr(80.0), ptr(60.0)
+		}, []string{"minTemp", "targetHeatSetpoint", "targetCoolSetpoint"}},
 		"setpoints crossed": {func(in *savings.Input, _ *savings.Device) {
 			in.Request.TargetHeatSetpoint, in.Request.TargetCoolSetpoint = ptr(74.0), ptr(70.0)
 		}, []string{"targetCoolSetpoint"}},

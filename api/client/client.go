@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -75,6 +76,9 @@ func Call[Out any](ctx context.Context, c *Client, path string, in any, idempote
 }
 
 func (c *Client) request(ctx context.Context, path, contentType string, body io.Reader, idempotencyKey ...string) (*http.Request, error) {
+	if base, err := url.Parse(c.BaseURL); err != nil || base.Host == "" {
+		return nil, fmt.Errorf("BaseURL must be a URL such as https://gridhook.example.com, not %q", c.BaseURL)
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.BaseURL, "/")+path, body)
 	if err != nil {
 		return nil, err

@@ -344,3 +344,13 @@ func TestBackup(t *testing.T) {
 		t.Error("half a backup was accepted")
 	}
 }
+
+// TestClient_NoBaseURL checks that the error of a missing or incomplete address names it.
+func TestClient_NoBaseURL(t *testing.T) {
+	for _, base := range []string{"", "127.0.0.1:8080", "localhost:8080", "gridhook.example.com"} {
+		_, err := (&client.Client{BaseURL: base}).GetEndpoint(t.Context(), "ep_1")
+		if want := fmt.Sprintf("BaseURL must be a URL such as https://gridhook.example.com, not %q", base); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+}

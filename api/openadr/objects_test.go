@@ -247,3 +247,24 @@ func TestCreate_SecondVEN(t *testing.T) {
 		}
 	}
 }
+
+// TestCreate_MissingParent checks that the error of a missing program or event names it.
+func TestCreate_MissingParent(t *testing.T) {
+	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{}, rest.Options{})}}
+	for path, body := range map[string]string{
+		`events: names no program: "p-9"`: `{"programID":"p-9","intervals":[]}`,
+		`reports: names no event: "e-9"`:  `{"eventID":"e-9","clientName":"c","resources":[]}`,
+	} {
+		path, want, _ := strings.Cut(path, ": ")
+		r := business(t.Context(), http.MethodPost, "")
+		r.Call.Now = storagetest.Start
+		r.Header.Set("Content-Type", "application/json")
+		r.Request.Body = io.NopCloser(strings.NewReader(body))
+		k := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == path })
+		_, err := s.create(kinds()[k], r)
+		if p := rest.PublicProblem(err, nil); len(p.Fields) != 1 || p.Fields[0].Message != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

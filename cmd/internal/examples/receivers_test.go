@@ -2,9 +2,12 @@ package examples
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +36,22 @@ func TestReceivers_Languages(t *testing.T) {
 			r.takesFromGridhook(c)
 			r.judges()
 		})
+	}
+}
+
+// TestReceivers_NoSecret checks that no receiver starts with an empty key, with which
+// everyone could sign.
+func TestReceivers_NoSecret(t *testing.T) {
+	for _, p := range programs(t, t.TempDir()) {
+		for _, secret := range []string{"", "whsec_"} {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			command := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
+			command.Env = append(os.Environ(), "ADDRESS=127.0.0.1:0", "GRIDHOOK_WEBHOOK_SECRET="+secret)
+			out, err := command.CombinedOutput()
+			if cancel(); err == nil || !strings.Contains(string(out), "set GRIDHOOK_WEBHOOK_SECRET") {
+				t.Errorf("%s with the secret %q: %v, %s", p.language, secret, err, out)
+			}
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ func (r *receiver) show(w http.ResponseWriter, _ *http.Request) {
 
 func main() {
 	secret := os.Getenv("GRIDHOOK_WEBHOOK_SECRET")
-	if secret == "" { // everyone could sign with an empty secret
+	if strings.TrimPrefix(secret, "whsec_") == "" { // everyone could sign with an empty secret
 		log.Fatal("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint")
 	}
 	webhook, err := standardwebhooks.NewWebhook(secret)

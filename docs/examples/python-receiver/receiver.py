@@ -130,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     SECRET = os.environ.get("GRIDHOOK_WEBHOOK_SECRET")
-    if not SECRET:  # everyone could sign with an empty secret
+    if SECRET in (None, "", "whsec_"):  # everyone could sign with an empty secret
         sys.exit("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint")
     SIGNALS = Signals()
     host, port = os.environ.get("ADDRESS", "127.0.0.1:9090").split(":")

@@ -30,7 +30,7 @@ interface Batch {
 class TooLarge extends Error {}
 
 const secret = process.env["GRIDHOOK_WEBHOOK_SECRET"];
-if (!secret) {
+if (!secret || secret === "whsec_") {
   // everyone could sign with an empty secret
   console.error("set GRIDHOOK_WEBHOOK_SECRET to the secret of the endpoint");
   process.exit(1);

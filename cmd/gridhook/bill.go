@@ -195,6 +195,9 @@ func (g *globals) showBill(b *bill.Bill) error {
 		if b.Sun != "" {
 			say(w, "Solar radiation: a typical year at %s.\n", plain(b.Sun))
 		}
+		if b.Credit != 0 {
+			say(w, "ENERGY is the cost of all used kWh without solar, CREDIT is what the solar saves.\n")
+		}
 		if b.OpenCredit > 0 || b.OpenKWh > 0 {
 			say(w, "Not included: credits since the last true-up, $ %s and %s kWh.\n", money(b.OpenCredit), kwh(b.OpenKWh))
 		}

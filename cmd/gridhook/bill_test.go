@@ -147,6 +147,10 @@ func TestBill_Table(t *testing.T) {
 	if got.out != want {
 		t.Errorf("it shows\n%s%s", got.out, got.err)
 	}
+	got = run(t, nil, "", []string{"bill", "--catalog", "pge-e-elec", "--zipcode", "94103", "--annual-kwh", "9000", "--solar-kw", "6"})
+	if !strings.Contains(got.out, "\nENERGY is the cost of all used kWh without solar, CREDIT is what the solar saves.\n") {
+		t.Errorf("with solar it shows\n%s%s", got.out, got.err)
+	}
 }
 
 // TestNumbers_ByteOrderMark checks that the mark of a spreadsheet does not hide the first value.

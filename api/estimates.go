@@ -82,12 +82,11 @@ func (e *Estimates) await(ctx context.Context, org string) (release func(), err 
 	if err != nil {
 		return nil, err
 	}
-	done, err := e.slots.Take(ctx, org, 1)
-	if err != nil {
+	if _, err := e.slots.Acquire(ctx, org, 1); err != nil {
 		leave()
 		return nil, noSlot(ctx)
 	}
-	return func() { done(); leave() }, nil
+	return func() { e.slots.Release(org, 1); leave() }, nil
 }
 
 // turn waits for a slot of an organization. done releases the slot. rest yields to

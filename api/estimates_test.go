@@ -181,7 +181,7 @@ func TestEstimates_LeaveQueue(t *testing.T) {
 			t.Errorf("acme has %d estimates, and other has %d", acme, other)
 		}
 		done()
-		if e.slots.Try("acme", 1) == nil || e.Entrants("acme") != 0 {
+		if !e.slots.TryAcquire("acme", 1) || e.Entrants("acme") != 0 {
 			t.Error("the slot is not free")
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -42,10 +43,12 @@ func (w *Worker) handleSlice(ctx context.Context, s events.Slice, taken events.T
 	freeQueue := taken.Free
 	taken.At = w.Now()
 	err := events.Recovered(func() error {
-		done, err := w.turns.Take(ctx, s.Trigger.OrganizationID, w.slots(s.Trigger.OrganizationID))
+		org := s.Trigger.OrganizationID
+		slots, err := w.turns.Acquire(ctx, org, w.slots(org))
 		if err != nil {
 			return err
 		}
+		done := sync.OnceFunc(func() { w.turns.Release(org, slots) })
 		defer done()
 		taken.Free = func() { done(); freeQueue() }
 		return w.walkSlice(ctx, &s, taken)

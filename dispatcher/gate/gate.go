@@ -70,8 +70,8 @@ func (g *Gate) Closed() bool {
 type Pass struct {
 	endpoint *Endpoint
 	probe    bool
-	// done gives back the place of the request in the limits that the endpoints share.
-	done func()
+	// unproven reports whether the request counts as one to an unproven endpoint.
+	unproven bool
 	// moves is the number of the endpoint's moves when the request was sent.
 	moves int
 	// Until is the time of the next try if the endpoint is down. It is zero if the
@@ -113,7 +113,7 @@ func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error
 	}
 	permitted, err := e.awaitBreaker(ctx)
 	if err == nil && permitted.until.IsZero() {
-		p.done, err = e.enterGate(ctx)
+		p.unproven, err = e.enterGate(ctx)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,28 +130,18 @@ func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error
 	return p, nil
 }
 
-// enterGate takes a place in the limits that the endpoints share. done gives it back.
-func (e *Endpoint) enterGate(ctx context.Context) (done func(), err error) {
-	proof, err := e.prove(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sent := e.gate.total.Try(e.org, 1)
-	if sent == nil {
-		if sent, err = e.gate.total.Take(ctx, e.org, 1); err != nil {
-			proof()
-			return nil, err
+// enterGate waits for the limits that the endpoints share. It reports whether the endpoint
+// is unproven.
+func (e *Endpoint) enterGate(ctx context.Context) (unproven bool, err error) {
+	if unproven = !e.proven(); unproven {
+		if _, err = e.gate.unproven.Acquire(ctx, e.org, 1); err != nil {
+			return false, err
 		}
 	}
-	return func() { sent(); proof() }, nil
-}
-
-// prove takes a place for a request to an unproven endpoint. done gives it back.
-func (e *Endpoint) prove(ctx context.Context) (done func(), err error) {
-	if e.proven() {
-		return func() {}, nil
+	if _, err = e.gate.total.Acquire(ctx, e.org, 1); err != nil && unproven {
+		e.gate.unproven.Release(e.org, 1)
 	}
-	return e.gate.unproven.Take(ctx, e.org, 1)
+	return unproven, err
 }
 
 // Leave ends a pass and reports how its request ended. Only the first call counts, so the
@@ -162,7 +152,10 @@ func (p *Pass) Leave(r Report) Change {
 		return Unchanged
 	}
 	p.endpoint = nil
-	p.done()
+	e.gate.total.Release(e.org, 1)
+	if p.unproven {
+		e.gate.unproven.Release(e.org, 1)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	change := Unchanged

@@ -169,7 +169,7 @@ func TestEnter_Canceled(t *testing.T) {
 		p.Leave(Report{}) // only the first call counts
 		again := enter(t, e)
 		again.Leave(Report{})
-		if e.inFlight+e.pending+e.sent != 0 || g.total.Try("another", 1) == nil || g.unproven.Try("another", 1) == nil {
+		if e.inFlight+e.pending+e.sent != 0 || !g.total.TryAcquire("another", 1) || !g.unproven.TryAcquire("another", 1) {
 			t.Errorf("slots are not released: %+v", e)
 		}
 	})

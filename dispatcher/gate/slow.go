@@ -188,11 +188,11 @@ func (g *Gate) AwaitCapacity(ctx context.Context, w Wait) bool {
 	if e == nil {
 		return false
 	}
-	done := g.waiting.Try(e.org, units)
-	if done == nil {
+	org := e.org
+	if !g.waiting.TryAcquire(org, units) {
 		return false
 	}
-	defer done()
+	defer g.waiting.Release(org, units)
 	if hold := e.slow.hold(); hold > 0 {
 		defer time.AfterFunc(hold, w.Free).Stop()
 	} else {

@@ -59,9 +59,10 @@ type Watch struct {
 	parts []*Progress
 	timer *time.Timer
 	ended bool
-	// slow are the endpoints at which the slice counts as slow. done ends the slow slice.
-	slow []*Progress
-	done func()
+	// slow are the endpoints at which the slice counts as slow. counted reports whether it
+	// counts as a slow slice of the worker.
+	slow    []*Progress
+	counted bool
 }
 
 // Watch returns the watch of a slice, which does nothing before Start.
@@ -90,8 +91,8 @@ func (w *Watch) look() {
 		if !p.slow(now) || slices.Contains(w.slow, p) {
 			continue
 		}
-		if w.done == nil {
-			if w.done = w.gate.slow.Try(p.endpoint.org, 1); w.done == nil {
+		if !w.counted {
+			if w.counted = w.gate.slow.TryAcquire(p.endpoint.org, 1); !w.counted {
 				return
 			}
 			w.free()
@@ -128,7 +129,8 @@ func (w *Watch) End() {
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}
-	if w.done != nil {
-		w.done()
+	if w.counted {
+		w.counted = false
+		w.gate.slow.Release(w.parts[0].endpoint.org, 1)
 	}
 }

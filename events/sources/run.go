@@ -30,11 +30,10 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	case err != nil:
 		return err
 	case !state.DueAt.Equal(task.DueAt.Time):
-		done := r.turns.Try(source.OrganizationID, 1)
-		if done == nil {
+		if !r.turns.TryAcquire(source.OrganizationID, 1) {
 			return r.postpone(ctx, source, task.Revision)
 		}
-		defer done()
+		defer r.turns.Release(source.OrganizationID, 1)
 		if state, err = r.run(ctx, source, state, task); errors.Is(err, errOutdated) || errors.Is(err, storage.ErrNotFound) {
 			return nil // ErrNotFound: the source was deleted while its first state was written
 		}

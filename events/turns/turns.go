@@ -35,33 +35,51 @@ func New(slots, most int) *Turns {
 	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]*turn{}}
 }
 
-// Take waits until a slice has its slots, which count as half of the organization's at
-// most. done gives the slots back; only the first call counts. Errors: the error of ctx.
-func (t *Turns) Take(ctx context.Context, org string, slots int) (done func(), err error) {
-	slice := &turn{slots: min(slots, max(1, t.most/2)), granted: make(chan struct{})}
-	t.enter(org, slice)
-	done = sync.OnceFunc(func() { t.release(org, slice.slots) })
+// Acquire waits until a slice has its slots, half of the organization's at most. Release the
+// returned number of slots. Errors: the error of ctx.
+func (t *Turns) Acquire(ctx context.Context, org string, slots int) (int, error) {
+	slots = min(slots, max(1, t.most/2))
+	slice := t.enter(org, slots)
+	if slice == nil {
+		return slots, nil
+	}
 	select {
 	case <-slice.granted:
-		return done, nil
+		return slots, nil
 	case <-ctx.Done():
 	}
 	if !t.withdraw(org, slice) {
-		done() // the slots were granted at that very moment
+		t.Release(org, slots) // they were granted at that very moment
 	}
-	return nil, ctx.Err()
+	return 0, ctx.Err()
 }
 
-// Try takes slots without waiting. It returns nil if there are not as many for the organization.
-func (t *Turns) Try(org string, slots int) (done func()) {
+// TryAcquire takes slots without waiting, and reports whether there were as many for the
+// organization.
+func (t *Turns) TryAcquire(org string, slots int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.tryLocked(org, slots)
+}
+
+func (t *Turns) tryLocked(org string, slots int) bool {
 	if t.free < slots || t.held[org]+slots > t.most {
-		return nil
+		return false
 	}
 	t.free -= slots
 	t.held[org] += slots
-	return sync.OnceFunc(func() { t.release(org, slots) })
+	return true
+}
+
+// Release gives slots back.
+func (t *Turns) Release(org string, slots int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free += slots
+	if t.held[org] -= slots; t.held[org] == 0 {
+		delete(t.held, org)
+	}
+	t.grantLocked()
 }
 
 // Full reports whether an organization has as many slots as it may have.
@@ -71,24 +89,20 @@ func (t *Turns) Full(org string) bool {
 	return t.held[org] >= t.most
 }
 
-func (t *Turns) enter(org string, slice *turn) {
+// enter returns the turn of a slice that has to wait, and nil if the slice has its slots.
+func (t *Turns) enter(org string, slots int) *turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting[org] == nil {
+		if t.tryLocked(org, slots) {
+			return nil
+		}
 		t.organizations = append(t.organizations, org)
 	}
+	slice := &turn{slots: slots, granted: make(chan struct{})}
 	t.waiting[org] = append(t.waiting[org], slice)
 	t.grantLocked()
-}
-
-func (t *Turns) release(org string, slots int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.free += slots
-	if t.held[org] -= slots; t.held[org] == 0 {
-		delete(t.held, org)
-	}
-	t.grantLocked()
+	return slice
 }
 
 // grantLocked gives free slots to the next organizations that may have more. An

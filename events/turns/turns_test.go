@@ -18,14 +18,14 @@ func TestTurns_ByOrganization(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			turns := New(1, 1)
-			busy, err := turns.Take(t.Context(), "first", 1)
+			busy, err := acquire(t.Context(), turns, "first", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var order strings.Builder
 			for _, org := range strings.Split(tt.arrivals, "") {
 				go func() {
-					done, err := turns.Take(context.Background(), org, 1)
+					done, err := acquire(context.Background(), turns, org, 1)
 					if err != nil {
 						t.Error(err)
 					}
@@ -54,7 +54,7 @@ func TestTurns_LeftToOthers(t *testing.T) {
 			turns, held := New(tt.slots, tt.most), map[string]int{}
 			take := func(org string, slots int) {
 				go func() {
-					if done, err := turns.Take(ctx, org, slots); err == nil {
+					if done, err := acquire(ctx, turns, org, slots); err == nil {
 						held[org]++
 						<-ctx.Done()
 						done()
@@ -84,7 +84,7 @@ func TestTurns_MoreThanFree(t *testing.T) {
 		turns := New(4, 4)
 		var done []func()
 		for _, org := range []string{"a", "a", "a", "large"} {
-			release, err := turns.Take(t.Context(), org, 1+len(org)/5) // large takes 2
+			release, err := acquire(t.Context(), turns, org, 1+len(org)/5) // large takes 2
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestTurns_MoreThanFree(t *testing.T) {
 		}
 		waits := make(chan struct{})
 		go func() {
-			release, err := turns.Take(t.Context(), "small", 1)
+			release, err := acquire(t.Context(), turns, "small", 1)
 			if err != nil {
 				t.Error(err)
 			}
@@ -124,13 +124,13 @@ func TestTurns_Stopped(t *testing.T) {
 		turns := New(2, 2)
 		for i := range 100 {
 			ctx, cancel := context.WithCancel(context.Background())
-			first, err := turns.Take(t.Context(), "a", 1)
+			first, err := acquire(t.Context(), turns, "a", 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 3 {
 				go func() {
-					if done, err := turns.Take(ctx, fmt.Sprint(i), 1); err == nil {
+					if done, err := acquire(ctx, turns, fmt.Sprint(i), 1); err == nil {
 						defer done()
 					}
 				}()
@@ -148,4 +148,10 @@ func checkUnused(t *testing.T, r *Turns, slots int) {
 	if r.free != slots || len(r.held)+len(r.waiting)+len(r.organizations) != 0 {
 		t.Errorf("%d of %d slots are free, held by %v, organizations %v wait", r.free, slots, r.held, r.organizations)
 	}
+}
+
+// acquire waits for slots. done releases them.
+func acquire(ctx context.Context, turns *Turns, org string, slots int) (done func(), err error) {
+	slots, err = turns.Acquire(ctx, org, slots)
+	return func() { turns.Release(org, slots) }, err
 }

@@ -82,8 +82,6 @@ func TestNext_Due(t *testing.T) {
 	}
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 // With any policy, a retry is never early, never late, and never after the deadline.
 func TestNext_Bounded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"math"
 	"time"
+
+	"github.com/cenkalti/backoff/v4"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -23,6 +24,20 @@ func Next(p storage.RetryPolicy, failed int, now, deadline time.Time, retryAfter
 // MaxDelay returns the longest delay after a number of failed attempts, from 1:
 // initialSeconds x multiplier^(failed-1), at most maxSeconds.
 func MaxDelay(p storage.RetryPolicy, failed int) time.Duration {
-	longest := min(p.InitialSeconds*math.Pow(p.Multiplier, float64(failed-1)), p.MaxSeconds)
-	return time.Duration(longest * float64(time.Second))
+	b := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(seconds(p.InitialSeconds)),
+		backoff.WithMultiplier(p.Multiplier),
+		backoff.WithMaxInterval(seconds(p.MaxSeconds)),
+		backoff.WithRandomizationFactor(0), // Next applies the jitter
+		backoff.WithMaxElapsedTime(0),      // the signal's deadline ends the retries
+	)
+	delay := b.NextBackOff()
+	for range failed - 1 {
+		if delay = b.NextBackOff(); delay >= b.MaxInterval {
+			break
+		}
+	}
+	return delay
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

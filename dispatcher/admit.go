@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/target"
+	"github.com/gridhook/gridhook/dispatcher/walks"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -93,6 +94,16 @@ func (w *Worker) awaitServers(ctx context.Context, s *events.Slice, to *recipien
 		return true, w.park(ctx, s, to.parkUntil)
 	}
 	return false, nil
+}
+
+// readCallbacks reads a slice's subscriptions again after a wait. Some and their clients may be
+// gone.
+func (w *Worker) readCallbacks(s *events.Slice, to recipients, place walks.Place) (homes sliceOfHomes, jobs []job, outcomes []events.Delivery, err error) {
+	if homes, err = w.readHomes(s); err != nil {
+		return homes, nil, nil, err
+	}
+	jobs, outcomes, err = w.price(s, &homes, to, place)
+	return homes, jobs, outcomes, err
 }
 
 func waitOfSlice(targets []*target.Target, ready func() bool, taken events.Taken) gate.Wait {

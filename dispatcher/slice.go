@@ -112,11 +112,7 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 			if ended, err := w.awaitServers(ctx, s, &to, targets, taken); ended || err != nil {
 				return err
 			}
-			if homes, err = w.readHomes(s); err != nil {
-				return err
-			}
-			// Some subscriptions and their clients may be gone.
-			if jobs, outcomes, err = w.price(s, &homes, to, place); err != nil {
+			if homes, jobs, outcomes, err = w.readCallbacks(s, to, place); err != nil {
 				return err
 			}
 		}

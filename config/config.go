@@ -132,7 +132,7 @@ type SMTP struct {
 // Delivery bounds the concurrent work of a worker.
 type Delivery struct {
 	Slices              int           `setting:"slices" default:"16" min:"1" max:"1024" help:"maximum number of slices of 64 or 256 homes in progress, half of them of one organization; a slice counts once for each 16 endpoints"`
-	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; half of it for all endpoints that are new, failed at their last request or have not responded for 100ms, and a quarter for such endpoints of one organization"`
+	Concurrency         int           `setting:"concurrency" default:"1024" min:"1" max:"65536" help:"maximum number of webhook requests in flight, including retries and hanging requests; three quarters of it for one organization; half of it for all endpoints that are new, failed at their last request or have not responded for 100ms, and a quarter for such endpoints of one organization"`
 	EndpointConcurrency int           `setting:"endpoint-concurrency" default:"64" min:"1" max:"65536" help:"maximum number of webhook requests in flight to one endpoint; an eighth for an endpoint that is new, failed at its last request or has not responded for 100ms"`
 	DrainTimeout        time.Duration `setting:"drain-timeout" default:"30s" min:"1s" max:"1h" help:"time for a stopping process to finish its current deliveries; it returns the rest to the queue"`
 }

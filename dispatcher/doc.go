@@ -16,8 +16,8 @@
 //	resume, tester, tracing   lost slices, test events, spans
 //
 // Slices take turns by organization, so no organization takes all slots of a worker.
-// The queues hand out slices in order of arrival, those of surplus triggers from a queue of
-// their own. A worker takes as many slices of each queue as it has slots. [turns.Turns] gives
+// The queues hand out slices in order of arrival. Surplus triggers have a queue of their own.
+// A worker takes as many slices of each queue as it has slots. [turns.Turns] gives
 // each free slot to the next organization and its oldest slice. A slice that waits
 // for its turn has not begun, so it takes little memory and a crash repeats nothing of it.
 //

@@ -165,8 +165,8 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 		}
 	}
 	var kind string
-	if segments := strings.Split(rt.path, "/"); slices.Contains(segments, parameter) {
-		i := slices.Index(segments, parameter)
+	segments := strings.Split(rt.path, "/")
+	if i := slices.Index(segments, parameter); i > 0 {
 		kind = strings.TrimSuffix(segments[i-1], "s")
 		req.id = strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), Prefix), "/")[i+1]
 		if !storage.ValidID(req.id) {

@@ -4,8 +4,8 @@
 // gate.go has the checks of a request: rate limit, the endpoint's concurrency limit,
 // breaker, the worker's concurrency limit. endpoint.go has the state of one endpoint.
 // breaker.go is the endpoint's circuit breaker. slow.go keeps slices that wait for slow
-// endpoints out of the worker's slots, and watch.go finds them. Package turns gives the
-// requests to endpoints that have not responded to organizations in turn.
+// endpoints out of the worker's slots, and watch.go finds them. Package turns gives
+// requests to organizations in turn.
 //
 // gate may import storage, events/turns and the pure package policy. It does not depend on
 // messages.

@@ -28,7 +28,7 @@ type Conn struct {
 	prefix Prefix
 	// publishWait is the timeout of one attempt of a durable publish, or of one request.
 	publishWait time.Duration
-	// options are those of Connect, with the settings of the existing streams.
+	// options holds the options of Connect, with the settings of the existing streams.
 	options Options
 	// keepReplicas leaves the number of replicas of each existing stream as it is.
 	keepReplicas bool

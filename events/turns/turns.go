@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Turns gives a number of slots to organizations in turn: a worker's slots for slices, the
-// requests to unproven endpoints, the slow slices, the memory of slices that wait, or a
-// process's slots for savings estimates. One organization has at most some of the slots, so
-// that others find free slots. A slice for many endpoints takes several slots, because it has
-// more requests in flight.
+// Turns gives a number of slots to organizations in turn: a worker's slots for slices, its
+// requests in flight, the requests to unproven endpoints, the slow slices, the memory of
+// slices that wait, or a process's slots for savings estimates. One organization has at most
+// some of the slots, so that others find free slots. A slice for many endpoints takes several
+// slots, because it has more requests in flight.
 type Turns struct {
 	mu sync.Mutex
 	// free is the number of free slots. It is below zero while a slice has more slots than

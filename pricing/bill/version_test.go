@@ -102,7 +102,7 @@ func TestDemand_BeyondLastTier(t *testing.T) {
 	}
 }
 
-// A yearly minimum changes nothing about the credits of net metering: those of February do
+// A yearly minimum changes nothing about the credits of net metering: credits of February do
 // not pay for January.
 func TestSettle_YearlyMinimum(t *testing.T) {
 	for _, unit := range []string{"$/month", "$/year"} {

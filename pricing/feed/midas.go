@@ -16,8 +16,8 @@ import (
 // midasAdapter reads the Market Informed Demand Automation Server of the California Energy
 // Commission, version 2.0. Source: README.md of
 // https://github.com/california-energy-commission/MIDAS, sections "Get Rate Values", "SGIP
-// GHG Emissions" and "CAISO Flex Alerts": dates and times are UTC, realtime spans 72 hours
-// from midnight Pacific, alldata 90 days, a flex alert is an hour of value 1, and the
+// GHG Emissions" and "CAISO Flex Alerts". Dates and times are UTC. realtime spans 72 hours
+// from midnight Pacific, and alldata 90 days. A flex alert is an hour of value 1. The
 // marginal emissions of a WattTime region are in g/kWh CO2 by five minutes.
 var midasAdapter = Adapter{
 	Name: "midas", Title: "CEC MIDAS: rates, emissions and Flex Alerts by RIN",

@@ -89,12 +89,8 @@ func TestGuard_Disconnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn, err := jetstream.ConnectBare("", jetstream.Options{}, log, s.Option())
-	if err = errors.Join(err, s.Stop(20*time.Second)); err != nil {
+	if err = errors.Join(err, conn.Close(), s.Stop(20*time.Second)); err != nil {
 		t.Fatal(err)
-	}
-	defer conn.Close() //nolint:errcheck // its server is gone
-	for conn.Connected() {
-		time.Sleep(time.Millisecond)
 	}
 	g := guard{app: &App{conn: conn}}
 	if err := g.inspect(t.Context()); err != nil {

@@ -43,7 +43,7 @@ type counts struct{ idle, shared atomic.Int64 }
 // files.
 const maxIdleAll = 4096
 
-// counter counts connections of an organization, and with them those of all.
+// counter counts the connections of an organization and of all organizations.
 type counter struct{ own, all *atomic.Int64 }
 
 func (c counter) add(n int) {

@@ -30,7 +30,7 @@ const slowStart = 8
 type Gate struct {
 	opt Options
 	// total limits all requests in flight. An organization has at most three quarters of it,
-	// because its endpoints may all stop responding at once.
+	// because its endpoints may all stop responding at once, and less beside others.
 	total *turns.Turns
 	// unproven limits the requests to unproven endpoints. It is half of total, so the other
 	// half stays free for proven endpoints. An organization with many endpoints that hang has

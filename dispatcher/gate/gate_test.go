@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,7 +49,7 @@ func entering(ctx context.Context, e *Endpoint, most int) (in chan Pass) {
 
 // With any number of endpoints, the requests in flight stay within the worker's
 // concurrency limit. Half of it stays free for endpoints that respond. An organization has
-// at most a quarter for endpoints that do not.
+// at most a quarter for endpoints that do not, and each leaves requests to others.
 func TestEnter_WorkerConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(32, 8)
@@ -60,10 +61,10 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 			prove(t, e)
 			good = append(good, e)
 		}
-		for _, org := range []string{"one", "two"} {
+		for i, want := range []int{8, 4, 2} {
 			hanging := make(chan Pass, 300)
 			for range 300 {
-				e := g.NewEndpoint(org)
+				e := g.NewEndpoint(strconv.Itoa(i))
 				go func() {
 					if p, err := e.Enter(ctx, 1); err == nil {
 						hanging <- p
@@ -71,47 +72,50 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 				}()
 			}
 			synctest.Wait()
-			if n := len(hanging); n != 8 {
-				t.Errorf("%d requests to unproven endpoints of an organization are in flight, want a quarter of 32", n)
+			if n := len(hanging); n != want {
+				t.Errorf("%d requests to unproven endpoints of organization %d are in flight, want %d", n, i, want)
 			}
 		}
 		in := 0
 		for _, e := range good {
 			in += len(entering(ctx, e, 8))
 		}
-		if in != 16 {
-			t.Errorf("%d requests to proven endpoints are in flight, want the other half", in)
+		if in != 13 {
+			t.Errorf("%d requests to proven endpoints are in flight, want three quarters of the other 18", in)
 		}
 	})
 }
 
-// An organization whose proven endpoints all stop responding leaves a quarter of the worker's
-// concurrency limit to others. A single endpoint may have its own limit.
+// Organizations whose proven endpoints all stop responding leave a quarter of what they find
+// free to the next one. A single endpoint may have its own limit.
 func TestEnter_OrganizationConcurrency(t *testing.T) {
-	for _, c := range []struct{ each, endpoints, want int }{{8, 10, 24}, {32, 1, 32}} {
+	for _, c := range []struct {
+		each, endpoints int
+		want            []int // of each organization
+	}{{8, 10, []int{24, 6, 1, 1}}, {32, 1, []int{32}}} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGate(32, c.each)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			flight := func(org string, endpoints int) (n int) {
-				var proven []*Endpoint
-				for range endpoints {
-					proven = append(proven, g.NewEndpoint(org))
-					prove(t, proven[len(proven)-1])
+			proven := make([][]*Endpoint, len(c.want))
+			for org := range proven {
+				for range c.endpoints {
+					e := g.NewEndpoint(strconv.Itoa(org))
+					prove(t, e)
+					proven[org] = append(proven[org], e)
 				}
-				for _, e := range proven {
+			}
+			for org, want := range c.want {
+				n := 0
+				for _, e := range proven[org] {
 					n += len(entering(ctx, e, c.each))
 				}
-				return n
-			}
-			if n := flight("org", c.endpoints); n != c.want {
-				t.Errorf("%d requests of an organization are in flight, want %d", n, c.want)
-			}
-			if !g.total.Full("org") {
-				t.Error("the organization is below its limit")
-			}
-			if n := 32 - c.want; n > 0 && flight("other", 1) != n {
-				t.Errorf("another organization has not %d requests in flight", n)
+				if n != want {
+					t.Errorf("%d requests of organization %d are in flight, want %d", n, org, want)
+				}
+				if !g.total.Full(strconv.Itoa(org)) {
+					t.Errorf("organization %d is below its limit", org)
+				}
 			}
 		})
 	}

@@ -9,15 +9,20 @@ import (
 
 // Turns gives a number of slots to organizations in turn: a worker's slots for slices, its
 // requests in flight, the requests to unproven endpoints, the slow slices, the memory of
-// slices that wait, or a process's slots for savings estimates. One organization has at most
-// some of the slots, so that others find free slots. A slice for many endpoints takes several
-// slots, because it has more requests in flight.
+// slices that wait, or a process's slots for savings estimates. Organizations always leave
+// some slots free for others. A slice for many endpoints takes several slots, because it has
+// more requests in flight.
 type Turns struct {
 	mu sync.Mutex
 	// free is the number of free slots. It is below zero while a slice has more slots than
-	// were free. most limits the slots of one organization, and held counts them.
-	free, most int
-	held       map[string]int
+	// were free. held counts the slots of each organization.
+	free int
+	held map[string]int
+	// most is the limit of an organization that is alone, and left the slots that it leaves
+	// free. An organization beside others leaves the same share free: it has at most
+	// most/left times the free slots (Choudhury and Hahne, Dynamic Queue Length Thresholds,
+	// 1998). With a fixed limit, two organizations that hang would take all slots.
+	most, left int
 	// organizations are those with waiting slices, the next one first. waiting holds the
 	// turn of each of their slices, oldest first.
 	organizations []string
@@ -30,12 +35,13 @@ type turn struct {
 	granted chan struct{}
 }
 
-// New returns the turns of a number of slots. One organization may have most of them.
+// New returns the turns of a number of slots. An organization that is alone may have most of
+// them.
 func New(slots, most int) *Turns {
-	return &Turns{free: slots, most: most, held: map[string]int{}, waiting: map[string][]*turn{}}
+	return &Turns{free: slots, most: most, left: slots - most, held: map[string]int{}, waiting: map[string][]*turn{}}
 }
 
-// Acquire waits until a slice has its slots, half of the organization's at most. Release the
+// Acquire waits until a slice has its slots, half of most at most. Release the
 // returned number of slots. Errors: the error of ctx.
 func (t *Turns) Acquire(ctx context.Context, org string, slots int) (int, error) {
 	slots = min(slots, max(1, t.most/2))
@@ -63,12 +69,19 @@ func (t *Turns) TryAcquire(org string, slots int) bool {
 }
 
 func (t *Turns) tryLocked(org string, slots int) bool {
-	if t.free < slots || t.held[org]+slots > t.most {
+	if t.free < slots || !t.mayLocked(org, slots) {
 		return false
 	}
 	t.free -= slots
 	t.held[org] += slots
 	return true
+}
+
+// mayLocked reports whether an organization may have more slots. One without any may have
+// the last one.
+func (t *Turns) mayLocked(org string, slots int) bool {
+	held := t.held[org]
+	return t.free > 0 && (held == 0 || (held+slots)*t.left <= t.most*(t.free-slots))
 }
 
 // Release gives slots back.
@@ -82,11 +95,11 @@ func (t *Turns) Release(org string, slots int) {
 	t.grantLocked()
 }
 
-// Full reports whether an organization has as many slots as it may have.
+// Full reports whether an organization may have no more slots.
 func (t *Turns) Full(org string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.held[org] >= t.most
+	return !t.mayLocked(org, 1)
 }
 
 // enter returns the turn of a slice that has to wait, and nil if the slice has its slots.
@@ -108,8 +121,8 @@ func (t *Turns) enter(org string, slots int) *turn {
 // grantLocked gives free slots to the next organizations that may have more. An
 // organization with more waiting slices goes to the end.
 func (t *Turns) grantLocked() {
-	for t.free > 0 {
-		at := slices.IndexFunc(t.organizations, func(org string) bool { return t.held[org]+t.waiting[org][0].slots <= t.most })
+	for {
+		at := slices.IndexFunc(t.organizations, func(org string) bool { return t.mayLocked(org, t.waiting[org][0].slots) })
 		if at < 0 {
 			return
 		}

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,11 +44,12 @@ func TestTurns_ByOrganization(t *testing.T) {
 	}
 }
 
-// An organization never has more than its slots, whatever its slices take. A slice for very
-// many endpoints counts as half of them.
+// An organization never has more than its slots, whatever its slices take, and leaves as large
+// a share of the free slots as if it was alone. A slice for very many endpoints counts as half of
+// what one organization may have.
 func TestTurns_LeftToOthers(t *testing.T) {
 	for _, tt := range []struct{ slots, most, each, greedy, others int }{
-		{2, 1, 1, 1, 1}, {5, 4, 1, 4, 1}, {16, 8, 1, 8, 8}, {16, 8, 3, 2, 8}, {16, 8, 4, 2, 8}, {16, 8, 63, 2, 8}, {16, 8, 5, 2, 8}, {2, 1, 9, 1, 1},
+		{2, 1, 1, 1, 1}, {5, 4, 1, 4, 1}, {16, 8, 1, 8, 4}, {16, 12, 1, 12, 3}, {16, 8, 3, 2, 5}, {16, 8, 4, 2, 4}, {16, 8, 63, 2, 4}, {16, 8, 5, 2, 4}, {2, 1, 9, 1, 1}, {4, 4, 1, 4, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -75,6 +77,28 @@ func TestTurns_LeftToOthers(t *testing.T) {
 			synctest.Wait()
 			checkUnused(t, turns, tt.slots)
 		})
+	}
+}
+
+// Several greedy organizations leave a slot to another one. A slot that one of them frees goes
+// to an organization with few.
+func TestTurns_SeveralGreedy(t *testing.T) {
+	turns := New(64, 48)
+	held := map[string]int{}
+	for _, org := range []string{"a", "b", "c"} {
+		for turns.TryAcquire(org, 1) {
+			held[org]++
+		}
+	}
+	if want := map[string]int{"a": 48, "b": 12, "c": 3}; !maps.Equal(held, want) {
+		t.Errorf("the organizations have %v, want %v", held, want)
+	}
+	if !turns.TryAcquire("d", 1) {
+		t.Error("another organization has no slot")
+	}
+	turns.Release("a", 3)
+	if turns.TryAcquire("a", 1) || !turns.TryAcquire("d", 1) {
+		t.Error("freed slots are not left to the organization with few")
 	}
 }
 

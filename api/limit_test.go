@@ -55,9 +55,6 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
-	e.damage(storage.KindHome.Ref("acme", "home1")) // the count of homes by rate plan would fail
-	e.send(request{url: process + triggerPath, body: `{"ratePlanIds":["damaged"]}`, header: http.Header{rest.KeyHeader: {acme}}}).
-		expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
 }
 
 // TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can

@@ -111,10 +111,7 @@ func countHomes(v storage.View, t *events.Trigger) (n int, err error) {
 			continue
 		}
 		home, err := storage.Decode[storage.Home](r)
-		if err != nil {
-			return 0, err
-		}
-		if slices.Contains(t.RatePlanIDs, home.RatePlanID) {
+		if err != nil || slices.Contains(t.RatePlanIDs, home.RatePlanID) { // a damaged home has an outcome too
 			n++
 		}
 	}

@@ -54,6 +54,10 @@ func TestTrigger_Plans(t *testing.T) {
 			t.Errorf("%s: response %v, want %g homes", plans, got, want)
 		}
 	}
+	e.damage(storage.KindHome.Ref("acme", "home1"))
+	if got := e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["damaged"]}`).ok(t); got["homes"] != 1.0 {
+		t.Errorf("response %v, want 1 damaged home", got)
+	}
 	e.ask(acme, "/v1/webhook/price_signal/trigger", `{"ratePlanIds":["plan1","no plan"]}`).expect(t, 400, rest.CodeValidationFailed)
 }
 

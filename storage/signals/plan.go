@@ -93,7 +93,7 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
 	record, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(org, id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, &Unpriceable{"ratePlanId", called + " does not exist: import it, or add it from the catalog"}
+		return nil, &Unpriceable{"ratePlanId", called + " does not exist: set an existing plan, or ask the operator to import it"}
 	}
 	if err != nil {
 		return nil, err

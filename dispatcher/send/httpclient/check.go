@@ -45,11 +45,9 @@ func (c *http1Conn) check() error {
 // checkWait is how long the check waits on a system without nonblocking reads of sockets.
 const checkWait = 100 * time.Microsecond
 
-// checkedConn is a network connection with optionally nonblocking reads, and optionally
-// gathered writes.
+// checkedConn is a network connection with optionally nonblocking reads.
 type checkedConn struct {
 	net.Conn
-	gatherer *gatherer // nil if each write is a write of the network connection
 
 	raw syscall.RawConn // nil if reads always block
 	// wait is how long the check waits if raw is nil. It is 0 if the connection is not a

@@ -33,6 +33,11 @@ func pair(t testing.TB) (ours, theirs net.Conn) {
 // securePair is a pair after a TLS handshake.
 func securePair(t testing.TB) (ours *tls.Conn, theirs *tls.Conn) {
 	a, b := pair(t)
+	return secured(t, a, b)
+}
+
+// secured makes a TLS connection over a connection and its other side.
+func secured(t testing.TB, a, b net.Conn) (ours *tls.Conn, theirs *tls.Conn) {
 	certificate := certify()
 	theirs = tls.Server(b, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13})
 	done := make(chan error, 1)

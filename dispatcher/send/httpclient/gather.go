@@ -8,65 +8,43 @@ import (
 	"time"
 )
 
-// A request over HTTP/2 is two writes, and many requests share a connection. One system
-// call per write was a sixth of the cost of a request, so the writes are gathered.
+// A request over HTTP/2 is three writes, and many requests share a connection. Each write
+// would be a TLS record and a system call, and would enlarge the stack of a request's
+// goroutine. So the writes are gathered before they are encrypted.
 
 const (
 	// maxGathered is the number of bytes at which further writes wait.
 	maxGathered = 128 << 10
-	// closeTimeout is the time for the last bytes of a connection that is being closed. These
-	// are the goodbyes of HTTP/2 and TLS.
+	// closeTimeout is the time for the last bytes of a connection that is being closed, and
+	// for the goodbye of TLS.
 	closeTimeout = 100 * time.Millisecond
 )
 
-// gathered holds buffers for gatherers. Idle connections have none.
+// gathered holds buffers for connections. Idle connections have none.
 var gathered = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// gatherer writes to a connection in its own goroutine. The writes that come while it
-// writes become one write. An error appears at a later write.
-type gatherer struct {
-	conn net.Conn
+// gatheredConn writes to a TLS connection in a goroutine of its own. The writes that come
+// while it writes become one write. An error appears at a later write.
+type gatheredConn struct {
+	net.Conn
+	network net.Conn // the connection below TLS
 
 	mu      sync.Mutex
 	changed sync.Cond     // the fields below changed
 	pending *bytes.Buffer // not yet written, or nil
-	writing bool          // the goroutine runs
 	closed  bool          // accept no more
+	writing bool          // the goroutine runs
 	err     error         // of the first write that failed
 }
 
-// gatherWrites makes the connection gather its writes. Nobody may write meanwhile.
-func (c *checkedConn) gatherWrites() {
-	c.gatherer = &gatherer{conn: c.Conn}
-	c.gatherer.changed.L = &c.gatherer.mu
+func gatherWrites(conn, network net.Conn) *gatheredConn {
+	g := &gatheredConn{Conn: conn, network: network}
+	g.changed.L = &g.mu
+	return g
 }
 
 // Write writes to the connection.
-func (c *checkedConn) Write(p []byte) (int, error) {
-	if c.gatherer == nil {
-		return c.Conn.Write(p)
-	}
-	return c.gatherer.write(p)
-}
-
-// SetWriteDeadline sets the deadline of writes. With gathered writes it does nothing: they
-// end when the connection is closed.
-func (c *checkedConn) SetWriteDeadline(t time.Time) error {
-	if c.gatherer == nil {
-		return c.Conn.SetWriteDeadline(t)
-	}
-	return nil
-}
-
-// Close closes the connection, after the gathered writes or closeTimeout.
-func (c *checkedConn) Close() error {
-	if c.gatherer != nil {
-		c.gatherer.close()
-	}
-	return c.Conn.Close()
-}
-
-func (g *gatherer) write(p []byte) (int, error) {
+func (g *gatheredConn) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.pending != nil && g.pending.Len() >= maxGathered && g.err == nil && !g.closed {
@@ -90,40 +68,42 @@ func (g *gatherer) write(p []byte) (int, error) {
 }
 
 // run writes until nothing is pending.
-func (g *gatherer) run() {
-	for g.writeOnce() {
-	}
-}
-
-// writeOnce writes what is pending, and reports whether there was anything.
-func (g *gatherer) writeOnce() bool {
-	runtime.Gosched() // more requests add their writes
+func (g *gatheredConn) run() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer g.changed.Broadcast()
-	if g.err != nil || g.pending == nil {
-		g.writing = false
-		return false
+	for g.err == nil && g.pending != nil {
+		g.writePendingLocked()
 	}
+	g.writing = false
+}
+
+// writePendingLocked unlocks the mutex while it writes.
+func (g *gatheredConn) writePendingLocked() {
+	g.mu.Unlock()
+	runtime.Gosched() // more requests add their writes
+	g.mu.Lock()
 	out := g.pending
 	g.pending = nil
 	g.mu.Unlock()
-	_, err := g.conn.Write(out.Bytes())
+	_, err := g.Conn.Write(out.Bytes())
 	out.Reset()
 	gathered.Put(out)
 	g.mu.Lock()
 	g.err = err
-	return true
+	g.changed.Broadcast()
 }
 
-// close refuses further writes and waits for the earlier ones.
-func (g *gatherer) close() {
+// Close refuses further writes, and closes the connection after the earlier ones, or after
+// closeTimeout.
+func (g *gatheredConn) Close() error {
+	defer time.AfterFunc(closeTimeout, func() { _ = g.network.Close() }).Stop()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
 	g.changed.Broadcast()
-	_ = g.conn.SetWriteDeadline(time.Now().Add(closeTimeout)) // otherwise the connection is closed already
 	for g.writing {
 		g.changed.Wait()
 	}
+	return g.Conn.Close()
 }

@@ -12,12 +12,10 @@ import (
 
 // gathering returns a connection with gathered writes, and its other side. One read of the
 // other side with enough room returns one write.
-func gathering(t testing.TB) (ours *checkedConn, theirs net.Conn) {
+func gathering(t testing.TB) (ours *gatheredConn, theirs net.Conn) {
 	a, b := net.Pipe()
 	t.Cleanup(func() { _ = b.Close(); _ = a.Close() })
-	ours = newCheckedConn(a)
-	ours.gatherWrites()
-	return ours, b
+	return gatherWrites(a, a), b
 }
 
 func mustWrite(t testing.TB, c net.Conn, text string) {
@@ -35,7 +33,7 @@ func oneRead(t testing.TB, c net.Conn) string {
 	return string(buffer[:n])
 }
 
-func TestGatherer_Order(t *testing.T) {
+func TestGatheredConn_Order(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := gathering(t)
 		mustWrite(t, ours, "a")
@@ -53,7 +51,7 @@ func TestGatherer_Order(t *testing.T) {
 	})
 }
 
-func TestGatherer_Bound(t *testing.T) {
+func TestGatheredConn_Bound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := gathering(t)
 		mustWrite(t, ours, "a")
@@ -78,7 +76,7 @@ func TestGatherer_Bound(t *testing.T) {
 	})
 }
 
-func TestGatherer_Error(t *testing.T) {
+func TestGatheredConn_Error(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := gathering(t)
 		mustWrite(t, ours, "a")
@@ -102,7 +100,7 @@ func TestGatherer_Error(t *testing.T) {
 
 // Gathered bytes are written before the connection is closed, if the other side reads
 // them. A later write fails.
-func TestGatherer_Close(t *testing.T) {
+func TestGatheredConn_Close(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := gathering(t)
 		mustWrite(t, ours, "a")
@@ -125,38 +123,30 @@ func TestGatherer_Close(t *testing.T) {
 	})
 }
 
-func TestGatherer_CloseWithoutReader(t *testing.T) {
+// Neither the gathered bytes nor the goodbye of TLS delay Close if the other side does not
+// read.
+func TestGatheredConn_CloseWithoutReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ours, _ := gathering(t)
-		mustWrite(t, ours, "a")
-		synctest.Wait()
-		started := time.Now()
-		if err := ours.Close(); err != nil || time.Since(started) != closeTimeout {
-			t.Errorf("Close took %v, want %v: %v", time.Since(started), closeTimeout, err)
+		for name, text := range map[string]string{"nothing": "", "bytes": "a"} {
+			a, b := net.Pipe()
+			secure, _ := secured(t, a, b)
+			ours := gatherWrites(secure, a)
+			if text != "" {
+				mustWrite(t, ours, text)
+			}
+			synctest.Wait()
+			started := time.Now()
+			_ = ours.Close()
+			if took := time.Since(started); took != closeTimeout {
+				t.Errorf("%s: Close took %v, want %v", name, took, closeTimeout)
+			}
 		}
 	})
 }
 
-// crypto/tls sets a deadline in the past after it has written its goodbye. The deadline
-// must not end the gathered writes.
-func TestGatherer_Deadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := gathering(t)
-		mustWrite(t, ours, "a")
-		synctest.Wait()
-		if err := ours.SetWriteDeadline(past); err != nil {
-			t.Error(err)
-		}
-		synctest.Wait()
-		if got := oneRead(t, theirs); got != "a" {
-			t.Errorf("got %q, want a", got)
-		}
-	})
-}
-
-func TestGatherer_CloseOfTLS(t *testing.T) {
-	ours, theirs := securePair(t)
-	ours.NetConn().(*checkedConn).gatherWrites()
+func TestGatheredConn_CloseOfTLS(t *testing.T) {
+	secure, theirs := securePair(t)
+	ours := gatherWrites(secure, secure.NetConn())
 	mustWrite(t, ours, "last")
 	if err := ours.Close(); err != nil {
 		t.Error(err)

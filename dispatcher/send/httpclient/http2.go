@@ -37,9 +37,10 @@ type connKey struct{}
 func newHTTP2Transport(o Options) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true) // net/http takes a gatheredConn for unencrypted
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, ok := ctx.Value(connKey{}).(*tls.Conn)
+			conn, ok := ctx.Value(connKey{}).(*gatheredConn)
 			if !ok {
 				return nil, errors.New("no connection was dialed")
 			}
@@ -104,12 +105,10 @@ func (t *Target) connectHTTP2(ctx context.Context, timing *Timing) (*http2Conn, 
 		t.destination.put(newHTTP1Conn(conn, t.client.options.MaxHeader))
 		return nil, fmt.Errorf("%w: HTTP/1.1", errProtocol)
 	}
-	if checked, ok := secure.NetConn().(*checkedConn); ok {
-		checked.gatherWrites()
-	}
-	shared, err := t.client.http2.NewClientConn(context.WithValue(ctx, connKey{}, secure), "https", t.address)
+	gathered := gatherWrites(secure, secure.NetConn())
+	shared, err := t.client.http2.NewClientConn(context.WithValue(ctx, connKey{}, gathered), "https", t.address)
 	if err != nil {
-		_ = conn.Close()
+		_ = gathered.Close()
 		return nil, err
 	}
 	return &http2Conn{ClientConn: shared}, nil

@@ -59,12 +59,14 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 }
 
 // spread waits until the rate limit admits the given number of deliveries, or as many as it
-// admits at once: the batch may have been made before the batch size was reduced.
+// admits at once: the batch may have been made before the batch size was reduced. It does not
+// wait if the breaker is open, because no request is made.
 func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	e.mu.Lock()
 	limiter := e.limiter
+	open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
 	e.mu.Unlock()
-	if limiter == nil {
+	if limiter == nil || open {
 		return nil
 	}
 	return limiter.WaitN(ctx, min(deliveries, limiter.Burst()))

@@ -217,12 +217,12 @@ func TestEnter_RateLimit(t *testing.T) {
 	})
 }
 
-// Enter returns the time of the next probe for an endpoint that is down. A good probe
-// closes the breaker.
+// Enter returns the time of the next probe for an endpoint that is down, without a wait for the
+// rate limit. A good probe closes the breaker.
 func TestEnter_EndpointDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newGate(10, 10).NewEndpoint("org")
-		e.Configure(storage.RetryPolicy{InitialSeconds: 8, Multiplier: 2, MaxSeconds: 60}, 0, 1)
+		e.Configure(storage.RetryPolicy{InitialSeconds: 8, Multiplier: 2, MaxSeconds: 60}, 1, 1)
 		for {
 			p := enter(t, e)
 			if p.Leave(Report{Sent: true, Deliveries: 1}) == Opened {

@@ -101,26 +101,29 @@ func (m *monthOfSteps) demand(d *pricing.Demand, least float64, meterStep time.D
 }
 
 // peaks returns the highest demands of a day, kW: for the whole day, and for each period.
-// A window has the tariff's length and ends with the period.
+// A window has the tariff's length. For a period it ends with the period.
 func (d *dayOfSteps) peaks(periods int, window, meterStep time.Duration, of flow) (all float64, byPeriod []float64) {
 	byPeriod = make([]float64, periods)
-	width, quarters := int(window/meterStep), int(meterStep/pricing.Interval)
-	kwh, steps := 0.0, 0
+	width, quarters := int(window/meterStep), int(window/pricing.Interval)
+	whole, inPeriod, steps := 0.0, 0.0, 0
 	for i, s := range d.steps {
-		kwh, steps = kwh+of(s), steps+1
-		p := d.rates.DemandPeriod(s.quarter)
-		if i+1 < len(d.steps) && steps < width {
+		kwh, p := of(s), d.rates.DemandPeriod(s.quarter)
+		whole, inPeriod, steps = whole+kwh, inPeriod+kwh, steps+1
+		ends, changes := true, true // the window and the period
+		if i+1 < len(d.steps) {
 			next := d.steps[i+1].quarter
-			if next%(width*quarters) != 0 && d.rates.DemandPeriod(next) == p {
-				continue
+			ends, changes = steps == width || next%quarters == 0, d.rates.DemandPeriod(next) != p
+		}
+		if ends || changes {
+			if p < periods {
+				byPeriod[p] = max(byPeriod[p], inPeriod/window.Hours())
 			}
+			inPeriod = 0
 		}
-		kw := kwh / window.Hours()
-		all = max(all, kw)
-		if p < periods {
-			byPeriod[p] = max(byPeriod[p], kw)
+		if ends {
+			all = max(all, whole/window.Hours())
+			whole, steps = 0, 0
 		}
-		kwh, steps = 0, 0
 	}
 	return all, byPeriod
 }

@@ -1,6 +1,7 @@
 package bill_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,5 +86,26 @@ func TestDemand_Solar(t *testing.T) {
 		if !near(b.Months[0].Demand, want) || !near(b.Months[0].Minimum, 0) || !near(b.Months[1].Minimum, 5) || !near(b.Total, want+15) {
 			t.Errorf("%s: %+v, want $%v in April", metering, b, want)
 		}
+	}
+}
+
+// A period that changes within a window does not split the window of the flat charge. The
+// 8 kWh from 16:00 to 17:00 are 8 kW, and 4 kW in each period.
+func TestDemand_WindowAcrossPeriods(t *testing.T) {
+	halves := make([][]int, 12)
+	for month := range halves {
+		halves[month] = slices.Concat(make([]int, 33), slices.Repeat([]int{1}, 15))
+	}
+	tariff := parse(t, fields{
+		"energyratestructure": flatRate(0), "demandwindow": 60, "flatdemandstructure": flatRate(10),
+		"demandratestructure": []any{[]any{fields{"rate": 1}}, []any{fields{"rate": 2}}}, "demandweekdayschedule": halves,
+	})
+	m := hours(30, always(0), nil)
+	m.Step, m.Load = 15*time.Minute, make([]float64, 30*96)
+	for i := range 4 {
+		m.Load[16*4+i] = 2
+	}
+	if b := calculate(t, m, bill.Terms{Tariff: tariff}); !near(b.Demand, 80+4+8) || !near(b.Months[0].DemandKW, 8) {
+		t.Errorf("demand of %v kW for $%v, want 8 kW for $92", b.Months[0].DemandKW, b.Demand)
 	}
 }

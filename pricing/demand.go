@@ -1,5 +1,10 @@
 package pricing
 
+import (
+	"slices"
+	"time"
+)
+
 // Demand is a tariff's charges for power. They depend on the highest demand of a billing
 // month, over all hours or some of them. The effect of one more kWh on them cannot be
 // known beforehand. Demand charges are therefore part of a bill, but not of a price
@@ -48,6 +53,12 @@ type DemandUnit struct {
 
 // Charges reports whether the tariff has demand charges.
 func (d *Demand) Charges() bool { return len(d.Flat)+len(d.TimeOfUse) > 0 }
+
+// HasPeriod reports whether a month has hours of a period of TimeOfUse.
+func (d *Demand) HasPeriod(month time.Month, period int) bool {
+	in := func(s *Schedule) bool { return slices.Contains(s[month-1][:], uint16(period)) } //nolint:gosec // an index of TimeOfUse
+	return in(&d.Weekday) || in(&d.Weekend)
+}
 
 // Cost returns the price of a highest demand in kW, $.
 func (c *DemandCharge) Cost(kw float64) float64 {

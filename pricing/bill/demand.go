@@ -66,38 +66,51 @@ func ratchet(r pricing.Ratchet, before []Month) float64 {
 
 // demand returns the highest demand of a month in kW, and its cost. least is the minimum
 // billed demand. It applies to the whole month, or to each period if the tariff has no
-// flat charge.
+// flat charge. A charge of a season has its share of a month in which the season changes.
 func (m *monthOfSteps) demand(d *pricing.Demand, least float64, meterStep time.Duration, of flow) (kw, cost float64) {
-	periods := make([]float64, len(d.TimeOfUse))
-	var flat *pricing.DemandCharge
-	if len(d.Flat) > 0 {
-		flat = &d.Flat[d.FlatMonths[m.start.Month-1]]
-	}
+	flat, periods := make([]peak, len(d.Flat)), make([]peak, len(d.TimeOfUse))
 	for i := range m.seen {
-		all, byPeriod := m.seen[i].peaks(len(periods), window(d, meterStep), meterStep, of)
+		day := &m.seen[i]
+		all, byPeriod := day.peaks(len(periods), window(d, meterStep), meterStep, of)
 		kw = max(kw, all)
-		if flat != nil && flat.Unit.Daily {
-			cost += flat.Cost(all)
+		if len(flat) > 0 {
+			flat[d.FlatMonths[day.date.Month-1]].add(all, true)
 		}
-		for p, peak := range byPeriod {
-			periods[p] = max(periods[p], peak)
-			if d.TimeOfUse[p].Unit.Daily {
-				cost += d.TimeOfUse[p].Cost(peak)
-			}
+		for p := range periods {
+			periods[p].add(byPeriod[p], d.HasPeriod(day.date.Month, p))
 		}
 	}
-	if flat != nil && !flat.Unit.Daily {
-		cost += flat.Cost(max(kw, least)) * m.share()
+	if len(flat) > 0 {
+		cost, least = m.charge(d.Flat, flat, least), 0
 	}
-	if flat != nil {
-		least = 0
+	return kw, cost + m.charge(d.TimeOfUse, periods, least)
+}
+
+// peak is the demand of the days on which a charge applies.
+type peak struct {
+	highest float64 // kW
+	daily   []float64
+}
+
+func (p *peak) add(kw float64, applies bool) {
+	if applies {
+		p.highest, p.daily = max(p.highest, kw), append(p.daily, kw)
 	}
-	for p, c := range d.TimeOfUse {
+}
+
+// charge returns the cost of the peaks. A monthly charge is for the highest demand, but at
+// least for least, in proportion to the days on which it applies.
+func (m *monthOfSteps) charge(charges []pricing.DemandCharge, peaks []peak, least float64) (cost float64) {
+	for i, c := range charges {
 		if !c.Unit.Daily {
-			cost += c.Cost(max(periods[p], least)) * m.share()
+			cost += c.Cost(max(peaks[i].highest, least)) * float64(len(peaks[i].daily)) / float64(m.days)
+			continue
+		}
+		for _, kw := range peaks[i].daily {
+			cost += c.Cost(kw)
 		}
 	}
-	return kw, cost
+	return cost
 }
 
 // peaks returns the highest demands of a day, kW: for the whole day, and for each period.

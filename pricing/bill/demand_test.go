@@ -109,3 +109,37 @@ func TestDemand_WindowAcrossPeriods(t *testing.T) {
 		t.Errorf("demand of %v kW for $%v, want 8 kW for $92", b.Months[0].DemandKW, b.Demand)
 	}
 }
+
+// A month in which the season changes has each season's charge for its days. From 15 September
+// on, 16 days of $20 and 14 days of $8 for 5 kW are $72. Charges that stay the same are for the
+// highest demand of the month, and a ratchet charges no period of another season.
+func TestDemand_SeasonChange(t *testing.T) {
+	summer := make([][]int, 12)
+	for month := range summer {
+		summer[month] = slices.Repeat([]int{month / 9}, 24) // the other season from October on
+	}
+	monthly := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	same := slices.Repeat(flatRate(20), 12)
+	seasons := []any{[]any{fields{"rate": 20}}, []any{fields{"rate": 8}}}
+	for name, tt := range map[string]struct {
+		fields
+		want float64
+	}{
+		"flat":           {fields{"flatdemandstructure": seasons, "flatdemandmonths": []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1}}, 5 * (20*16 + 8*14) / 30.0},
+		"flat, the same": {fields{"flatdemandstructure": same, "flatdemandmonths": monthly}, 100},
+		"by period":      {fields{"demandratestructure": seasons, "demandweekdayschedule": summer}, 5 * (20*16 + 8*14) / 30.0},
+		"by period, with a ratchet": {
+			fields{"demandratestructure": seasons, "demandweekdayschedule": summer, "lookbackpercent": 0.5}, 5 * (20*16 + 8*14) / 30.0,
+		},
+	} {
+		tt.fields["energyratestructure"] = flatRate(0)
+		b := billing(t, hourly("2026-09-15", 30, func(hour int) float64 { return float64(hour / 23 * 5) }), tt.fields)
+		if !near(b.Demand, tt.want) {
+			t.Errorf("%s: $%v, want $%v", name, b.Demand, tt.want)
+		}
+		next := billing(t, hourly("2026-09-15", 30+31, func(hour int) float64 { return float64(hour / 23 * 5) }), tt.fields)
+		if want := map[bool]float64{true: 100, false: 40}[tt.want == 100]; !near(next.Months[1].Demand, want) {
+			t.Errorf("%s: $%v in the month of one season, want $%v", name, next.Months[1].Demand, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package urdb
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func (r *reader) demand() pricing.Demand {
 		TimeOfUse: in.demandCharges("demandratestructure", "demandrateunit"),
 	}
 	if len(d.Flat) > 0 {
-		d.FlatMonths = in.flatMonths(len(d.Flat))
+		d.FlatMonths = in.flatMonths(d.Flat)
 	}
 	if len(d.TimeOfUse) > 0 && in.has("demandweekdayschedule") || len(d.TimeOfUse) > 1 {
 		d.Weekday = in.schedule("demandweekdayschedule", len(d.TimeOfUse))
@@ -89,21 +90,23 @@ func (r *reader) demandUnit(path, unit string) (u pricing.DemandUnit) {
 	return u
 }
 
-func (r *reader) flatMonths(periods int) (months [12]int) {
+// flatMonths reads the charge of each month. Equal charges have one index, so that the month
+// in which one follows another has one highest demand.
+func (r *reader) flatMonths(charges []pricing.DemandCharge) (months [12]int) {
 	const key = "flatdemandmonths"
 	list, _ := r.doc[key].([]any)
 	if len(list) != len(months) {
-		if periods > 1 {
+		if len(charges) > 1 {
 			r.problem(key, "must have 12 indexes, one a month")
 		}
 		return months
 	}
 	for i, v := range list {
-		index, wrong := periodIndex(v, periods)
+		index, wrong := periodIndex(v, len(charges))
 		if wrong != "" {
 			r.problem(fmt.Sprintf("%s[%d]", key, i), "%s", wrong)
 		}
-		months[i] = int(index)
+		months[i] = slices.IndexFunc(charges, func(c pricing.DemandCharge) bool { return reflect.DeepEqual(c, charges[index]) })
 	}
 	return months
 }

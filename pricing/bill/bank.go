@@ -13,17 +13,17 @@ var probeHours = [4]int{0, 5, 11, 17}
 
 // banked returns the energy charge of a month's net use, after credit for the kWh of
 // earlier months, and the charges on every kWh drawn that net metering does not credit. The
-// surplus of each period goes to the bank.
+// surplus of each period goes to the bank. The net use of a month has no days of its own, so
+// it has the mean of the days' prices.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
-	last := &m.seen[len(m.seen)-1]
-	ladders := t.ladders(last, m)
-	use := make([]float64, len(ladders))
+	last := m.seen[len(m.seen)-1].rates
+	use := make([]float64, last.Periods())
 	for i := range m.seen {
 		for _, s := range m.seen[i].steps {
 			use[min(s.period, len(use)-1)] += net(s)
 		}
 	}
-	b.carry(use, last.rates)
+	b.carry(use, last)
 	b.kwh = make([]float64, len(use))
 	for p := range use {
 		if use[p] < 0 {
@@ -34,9 +34,19 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	if total == 0 {
 		return charge
 	}
-	charge += total * (last.rates.Rate*(1+last.rates.Tax) - t.uncreditedRate(last)) // the price of a kWh has them already
+	for i := range m.seen {
+		charge += t.pricedOn(&m.seen[i], m, use, total) / float64(len(m.seen))
+	}
+	return charge
+}
+
+// pricedOn returns the charge of a month's net use at the prices of a day, without the charges
+// that net metering does not credit.
+func (t *Terms) pricedOn(day *dayOfSteps, m *monthOfSteps, use []float64, total float64) float64 {
+	charge := total * (day.rates.Rate*(1+day.rates.Tax) - t.uncreditedRate(day)) // the price of a kWh has them already
+	ladders := t.ladders(day, m)
 	for p := range use {
-		charge += use[p] / total * ladders[p].cost(total)
+		charge += use[p] / total * ladders[min(p, len(ladders)-1)].cost(total)
 	}
 	return charge
 }

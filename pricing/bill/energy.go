@@ -18,7 +18,9 @@ func (t *Terms) energy(m *monthOfSteps, f flow) float64 {
 		return charge + sum(m, func(d *dayOfSteps, s step) float64 { return f(s) * t.HourlyPrices[s.index] * t.scale(d.date) })
 	}
 	if t.Tiers == Prorated {
-		charge += t.prorated(m, f)
+		for _, part := range m.split(samePrices) {
+			charge += t.prorated(&part, f)
+		}
 	} else {
 		charge += t.runningTotal(m, f)
 	}
@@ -99,7 +101,8 @@ func (t *Terms) runningTotal(m *monthOfSteps, f flow) float64 {
 	return charge
 }
 
-// prorated fills the tiers hour by hour, then divides each tier among the periods.
+// prorated fills the tiers hour by hour, then divides each tier among the periods. All days of
+// m have the same prices.
 func (t *Terms) prorated(m *monthOfSteps, f flow) float64 {
 	last := &m.seen[len(m.seen)-1]
 	ladders := t.ladders(last, m)

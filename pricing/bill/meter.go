@@ -97,10 +97,16 @@ func (m *monthOfSteps) years() float64 {
 
 // versions divides a month into the days of each version of the tariff, which have the
 // charges of that version in proportion to their number.
-func (m *monthOfSteps) versions() (parts []monthOfSteps) {
+func (m *monthOfSteps) versions() []monthOfSteps { return m.split((*pricing.Day).SameVersion) }
+
+// samePrices reports whether two days have the same energy prices in a period and tier.
+func samePrices(a, b *pricing.Day) bool { return a.SameVersion(b) && a.Tax == b.Tax }
+
+// split divides a month into runs of consecutive days that are the same.
+func (m *monthOfSteps) split(same func(a, b *pricing.Day) bool) (parts []monthOfSteps) {
 	for from := 0; from < len(m.seen); {
 		to := from + 1
-		for to < len(m.seen) && m.seen[to].rates.SameVersion(&m.seen[from].rates) {
+		for to < len(m.seen) && same(&m.seen[to].rates, &m.seen[from].rates) {
 			to++
 		}
 		parts = append(parts, monthOfSteps{m.start, m.days, m.seen[from:to]})

@@ -60,6 +60,33 @@ func TestVersions_MinimumUnits(t *testing.T) {
 	}
 }
 
+// A version that starts within the billing month has its prices for its days under every rule
+// of tiers: 14 days of 24 kWh at 0.40 and at 0.30. A tax counts from its first day on.
+func TestVersions_EnergyPrices(t *testing.T) {
+	for _, rule := range bill.TierRules() {
+		r := hourly("2026-02-15", 28, func(int) float64 { return 1 })
+		r.Tiers = rule
+		changed := []fields{
+			{"startdate": "2025-01-01", "energyratestructure": flatRate(0.4)}, {"startdate": "2026-03-01", "energyratestructure": flatRate(0.3)},
+		}
+		b := billing(t, r, changed...)
+		if !near(b.Energy, 336*0.7) {
+			t.Errorf("%s: energy for $%v, want $%v", rule, b.Energy, 336*0.7)
+		}
+		netted := r
+		netted.Load, netted.Metering, netted.Rollover = append(slices.Clone(r.Load[:27*24]), slices.Repeat([]float64{-0.5}, 24)...), bill.NetMetering, bill.Energy
+		if b := billing(t, netted, changed...); !near(b.Energy-b.Credit, (27*24-12)*0.35) {
+			t.Errorf("%s: net use for $%v, want the mean price of the days, $%v", rule, b.Energy-b.Credit, (27*24-12)*0.35)
+		}
+		taxed := billing(t, r, fields{
+			"energyratestructure": flatRate(0.4), "riders": []any{fields{"name": "tax", "rate": 10, "unit": "%", "startdate": "2026-03-01"}},
+		})
+		if !near(taxed.Energy, 336*0.84) {
+			t.Errorf("%s: energy with a tax for $%v, want $%v", rule, taxed.Energy, 336*0.84)
+		}
+	}
+}
+
 // Each version of a plan has its own demand charges and periods. These two cost the same,
 // and number their periods differently.
 func TestVersions_DemandPeriods(t *testing.T) {

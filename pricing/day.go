@@ -33,7 +33,7 @@ func (t *Tariff) On(d Date) (Day, bool) {
 func (t *Tariff) AnyDay(d Date) Day { return t.newest().dayOn(newLocalDay(d.dayNumber())) }
 
 func (v *version) dayOn(day localDay) Day {
-	sum := v.addersOn(day.number)
+	sum := v.addersOn(day)
 	return Day{
 		Weekend: day.weekend || v.Holidays.contains(day),
 		Rate:    sum.rate, Tax: sum.tax, Uncredited: sum.uncredited, Info: v.Info,

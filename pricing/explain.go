@@ -141,7 +141,7 @@ func (c *card) importParts(i int, q *quote, r *Reason) []Part {
 	for j := range c.version.Riders {
 		rider := &c.version.Riders[j]
 		switch {
-		case !rider.inForce(c.day.number):
+		case !rider.inForce(c.day):
 		case rider.Percent != 0:
 			parts = append(parts, Part{PartTax, rider.Name, before * rider.Percent / 100})
 		default:

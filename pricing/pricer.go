@@ -80,7 +80,8 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	if v == nil {
 		return nil, p.in.Tariff.notInForce(p.window.At(s.First))
 	}
-	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v, adders: v.addersOn(s.Day)}
+	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
+	c.adders = v.addersOn(c.day)
 	c.row = v.row(c.day)
 	if v.HolidaysUnknown && !c.day.weekend && observed(c.day, false) != 0 { // the plan may price it as a weekend
 		c.doubts = unknownHolidays

@@ -1,5 +1,7 @@
 package pricing
 
+import "time"
+
 // Rider is a named adder to every kWh of a tariff: a rider, a surcharge, a credit or a
 // tax.
 type Rider struct {
@@ -10,6 +12,9 @@ type Rider struct {
 	Percent float64
 	// From and To are the first and the last day in force; zero means no bound.
 	From, To Date
+	// Month is the only calendar month of each year in which the rider is in force; 0 means
+	// every month.
+	Month time.Month
 	// Uncredited means that net metering does not credit Rate, which is charged on import.
 	Uncredited bool
 }
@@ -22,7 +27,7 @@ type adders struct {
 }
 
 // addersOn returns the sum of the riders in force on a day.
-func (v *version) addersOn(day int64) adders {
+func (v *version) addersOn(day localDay) adders {
 	sum := adders{uncredited: v.Uncredited}
 	for i := range v.Riders {
 		r := &v.Riders[i]
@@ -38,6 +43,6 @@ func (v *version) addersOn(day int64) adders {
 	return sum
 }
 
-func (r *Rider) inForce(day int64) bool {
-	return newSpan(r.From, r.To).contains(day)
+func (r *Rider) inForce(day localDay) bool {
+	return (r.Month == 0 || r.Month == day.date.Month) && newSpan(r.From, r.To).contains(day.number)
 }

@@ -1,6 +1,7 @@
 package pricing_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,25 @@ func TestRiders_Taxes(t *testing.T) {
 		c := price(t, in, pricing.Window{Start: start, End: start.Add(pricing.Interval)})
 		if !sameRate(c.Import[0], tt.imports) || !sameRate(c.Export[0], tt.export) {
 			t.Errorf("%s: import %v, export %v; want %v and %v", tt.day, c.Import[0], c.Export[0], tt.imports, tt.export)
+		}
+	}
+}
+
+// The fuel adjustment of the rate database counts in its calendar month of every year, and in
+// its tax.
+func TestFuelAdjustment_ByMonth(t *testing.T) {
+	tariff := flat(0.1).With("fueladjustmentsmonthly", []any{0.02, 0, 0, 0, 0, 0, "-0.01", 0, 0, 0, 0, 0}).
+		With("riders", []any{map[string]any{"name": "tax", "rate": 10, "unit": "%"}}).Parse(t)
+	in := pricing.Input{Tariff: tariff, Location: time.FixedZone("", -5*60*60)}
+	for day, want := range map[string]float64{
+		"2026-01-31T23:45:00-05:00": 0.132, "2026-02-01T00:00:00-05:00": 0.11, "2027-07-01T00:00:00-05:00": 0.099, "2027-08-01T00:00:00-05:00": 0.11,
+	} {
+		w := pricing.Window{Start: instant(day), End: instant(day).Add(pricing.Interval)}
+		if c := price(t, in, w); c.Import[0] != want {
+			t.Errorf("%s: %v, want %v", day, c.Import[0], want)
+		}
+		if reasons, err := pricing.Explain(in, w); err != nil || strings.Contains(reasons[0].String(), "rider fuel adjustment") != (want != 0.11) {
+			t.Errorf("%s: %v, %v", day, reasons, err)
 		}
 	}
 }

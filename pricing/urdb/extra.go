@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/netbilling"
@@ -26,7 +27,7 @@ func (r *reader) extras(v *pricing.Version) {
 	v.PeriodNames = r.periodNames()
 	v.Holidays = r.holidays()
 	v.HolidaysUnknown = !r.has("holidays") && !r.has("holidaycalendar") && !r.has("holidaysasweekend") && !r.has("holidays_as_weekend")
-	v.Riders = r.riders()
+	v.Riders = append(r.riders(), r.fuelAdjustments()...)
 	v.Uncredited = r.ratePerKWh(r.firstOf("nonbypassable", "nonbypassable_usd_kwh"))
 	v.Baseline = r.byMonth("baseline", 0, 0, maxBaseline)
 	v.ExportValues = r.exportValues()
@@ -206,6 +207,16 @@ func (r *reader) riders() []pricing.Rider {
 		}
 	}
 	r.boundRiders(riders)
+	return riders
+}
+
+// fuelAdjustments reads the database's prices by calendar month in addition to every rate.
+func (r *reader) fuelAdjustments() (riders []pricing.Rider) {
+	for i, rate := range r.byMonth("fueladjustmentsmonthly", 0, -maxRate, maxRate) {
+		if rate != 0 {
+			riders = append(riders, pricing.Rider{Name: "fuel adjustment", Rate: rate, Month: time.Month(i + 1)})
+		}
+	}
 	return riders
 }
 

@@ -43,6 +43,7 @@ const maxVersions = 200
 //   - A rate with a weekday schedule and no weekend schedule has the same prices
 //     every day. A rate without schedules is valid if it has a single period.
 //   - A tier without a unit is in kWh. A maximum of 1e30 or more is no bound.
+//   - A price of fueladjustmentsmonthly is in addition to all rates of its month.
 //
 // The database lacks fields for some inputs of a price. Parse reads these additional
 // fields:

@@ -117,6 +117,7 @@ func (t *Terms) month(m *monthOfSteps, solar bool, bank *bank) Month {
 		month.Credit = t.pay(m, made)
 	case t.Metering == NetBilling:
 		month.Credit = month.Energy - t.energy(m, drawn) + t.pay(m, sent)
+		month.uncredited = t.uncredited(m, drawn)
 	case t.Rollover == Energy:
 		month.Credit = month.Energy - t.banked(m, bank) - t.eventCharge(m, net)
 	default:

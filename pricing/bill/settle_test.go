@@ -52,6 +52,19 @@ func TestCredits_PayNoUncreditedCharges(t *testing.T) {
 	}
 }
 
+// Credits of net billing in dollars do not pay them either. January draws 50 kWh for $15, of
+// which $1 are such charges, and earns $20. The remaining $6 end with the settlement of January.
+// March draws 100 kWh for $30.
+func TestCredits_NetBillingPaysNoUncreditedCharges(t *testing.T) {
+	m := threeMonths()
+	m.Load[1] = 50
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.3, "sell": 0.2}}}, "nonbypassable": 0.02})
+	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Metering: bill.NetBilling, Rollover: bill.Dollars, TrueUpMonth: 1}})
+	if want := 1.0 + 30; !near(b.Total, want) {
+		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
+	}
+}
+
 func TestCredits_TrueUp(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
 	for month, want := range map[time.Month]float64{0: 0, time.January: 7, time.February: 7, time.March: 0, time.April: 0} {

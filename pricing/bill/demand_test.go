@@ -62,6 +62,9 @@ func TestDemand_Charges(t *testing.T) {
 		{"by time of use", tou(nil), 2 + 50, 2 + 10, ""},
 		{"by time of use, the 10th no weekend", tou(fields{"demandweekendschedule": weekends}), 2 + 50, 2 + 10, ""},
 		{"a window the meter has not", flat(fields{"demandwindow": 20}, fields{"rate": 10}), 50, 10, "20 minutes"},
+		{"reactive power", flat(fields{"demandreactivepowercharge": 0.52}, fields{"rate": 10}), 50, 10, "demandreactivepowercharge: is left out"},
+		{"a ratchet without months", flat(fields{"demandratchetpercentage": []any{0, 0, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0}}, fields{"rate": 10}), 50, 10, "demandratchetpercentage: is left out"},
+		{"no reactive power", flat(fields{"demandreactivepowercharge": "0", "demandratchetpercentage": []any{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}, fields{"rate": 10}), 50, 10, ""},
 		{"unreadable", flat(nil, fields{"rate": "ten"}, fields{"rate": 1}), 0, 0, "flatdemandstructure[0][0].rate"},
 	} {
 		b := calculate(t, demandMeter(), bill.Terms{Tariff: parse(t, tt.tariff)})

@@ -37,6 +37,12 @@ func (r *reader) demand() pricing.Demand {
 	if in.has("coincidentratestructure") {
 		in.problem("coincidentratestructure", "is left out: the hour of a system's peak is not known")
 	}
+	if power, _ := in.number("demandreactivepowercharge"); power != 0 {
+		in.problem("demandreactivepowercharge", "is left out: the reactive power is not known")
+	}
+	if in.byMonth("demandratchetpercentage", 0, 0, 100) != [12]float64{} {
+		in.problem("demandratchetpercentage", "is left out: the months that it counts are not known, name them by lookbackpercent and lookbackmonths")
+	}
 	if err := in.problems.asError(); err != nil {
 		d.Problem = strings.TrimPrefix(err.Error(), problemPrefix)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -167,8 +166,8 @@ func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
 	if follows {
 		t.HourlyPrices = perStep(curve.Import, m)
 	}
-	if (follows || in.MarketBidding) && slices.Min(curve.Confidence) < 1 {
-		caveats = append(caveats, "some prices of the market are forecast")
+	if follows || in.MarketBidding {
+		caveats = append(caveats, h.marketCaveats(w, follows && t.Tariff.Tiered())...)
 	}
 	if exports && t.Metering == "" {
 		if t.Metering, err = t.settlement(in, w, curve.ExportCompensation.Type); err != nil {
@@ -179,6 +178,20 @@ func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
 		caveats = append(caveats, t.setExportPrices(&in, curve, m)...)
 	}
 	return caveats, nil
+}
+
+// marketCaveats returns the caveats of prices that follow the home's market in a window.
+func (h *Home) marketCaveats(w pricing.Window, tiered bool) (caveats []string) {
+	for i := range w.Len() {
+		if price, _ := h.Market.At(w.At(i).Unix()); price.Forecast {
+			caveats = append(caveats, "some prices of the market are forecast")
+			break
+		}
+	}
+	if tiered {
+		caveats = append(caveats, "prices that follow a market have the rate of the first tier, also in higher tiers")
+	}
+	return caveats
 }
 
 // setExportPrices sets the prices of exports under net billing, if they are not the tariff's

@@ -1,6 +1,7 @@
 package bill_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,6 +49,36 @@ func TestMarket_Versions(t *testing.T) {
 		_, err := bill.ForHome(home, bill.Terms{Tariff: tariff}, request(start))
 		if err == nil || err.Error() != want {
 			t.Errorf("from %s: %v, want %s", start, err, want)
+		}
+	}
+}
+
+// The caveats name forecasts of the market and tiers, not other doubts in the plan's prices,
+// such as an old source.
+func TestMarket_Caveats(t *testing.T) {
+	april := time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC)
+	points := make([]market.Point, 48)
+	for i := range points {
+		points[i] = market.Point{Start: april.Add(time.Duration(i) * time.Hour), Price: 0.05}
+	}
+	hub, err := market.New(points, market.Options{Node: "HUB", Kind: market.RealTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		structure []any
+		hours     int
+		want      string
+	}{
+		"published": {flatRate(0.1), 48, "[]"},
+		"forecast":  {flatRate(0.1), 49, "[some prices of the market are forecast]"},
+		"tiers":     {[]any{[]any{fields{"rate": 0.1, "max": 10}, fields{"rate": 0.2}}}, 48, "[prices that follow a market have the rate of the first tier, also in higher tiers]"},
+	} {
+		tariff := parse(t, fields{"sourcedate": "2015-01-01", "market": fields{"node": "HUB", "market": "REAL_TIME"}, "energyratestructure": tt.structure})
+		request := bill.Request{Load: make([]float64, tt.hours), StepMinutes: 60, Start: "2026-04-01"}
+		b, err := bill.ForHome(bill.Home{Location: time.UTC, Market: hub}, bill.Terms{Tariff: tariff}, request)
+		if err != nil || fmt.Sprint(b.Caveats) != tt.want {
+			t.Errorf("%s: %+v, %v; want %s", name, b, err, tt.want)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 		h.Location = location
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		h.Place = place.Climate()
+		h.Place = &place.Place
 	}
 	usage, _, err := storage.Read[storage.Usage](v, storage.KindUsage.Ref(c.Org, c.ID))
 	if storage.IgnoreNotFound(err) != nil {

@@ -26,7 +26,7 @@ func (s *server) estimateSavings(ctx context.Context, c *rest.Call, in *savingsI
 		input.Location, input.Today = location, pricing.DateOf(c.Now.In(location))
 	}
 	if place, ok := eligibility.Locate(home.Zipcode); ok {
-		input.Place = place.Climate()
+		input.Place = &place.Place
 	}
 	input.Prices = func(w pricing.Window) ([]float64, error) {
 		return storage.Query(s.Store, func(v storage.View) ([]float64, error) { return s.Pricer.HomePrices(v, &home, w) })

@@ -2,6 +2,7 @@ package pricing
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -277,11 +278,14 @@ func money(v float64) string { return string(appendNumber(nil, v)) }
 // SameAs reports whether two intervals have the same prices for the same reasons. It
 // ignores the usage that selects the tier.
 func (r Reason) SameAs(other Reason) bool {
-	return r.Section.sameAs(&other.Section) && r.Price == other.Price && slices.EqualFunc(r.Parts, other.Parts, PartReason.sameAs) &&
-		r.ExportChance == other.ExportChance && r.Measured == other.Measured && r.Carbon == other.Carbon && r.Confidence == other.Confidence && r.Doubt == other.Doubt
+	return reflect.DeepEqual(r.withoutUsage(), other.withoutUsage())
 }
 
-func (s *Section) sameAs(other *Section) bool {
-	return s.Tariff == other.Tariff && s.Day == other.Day && s.Period == other.Period &&
-		slices.Equal(s.Import, other.Import) && slices.Equal(s.Export, other.Export)
+// withoutUsage returns the reason without its time, and without the tiers that name the usage.
+func (r Reason) withoutUsage() Reason {
+	r.Start, r.Tier, r.Parts = time.Time{}, "", slices.Clone(r.Parts)
+	for i := range r.Parts {
+		r.Parts[i].Tier = ""
+	}
+	return r
 }

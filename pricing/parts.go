@@ -186,7 +186,3 @@ func (r PartReason) String() string {
 	r.write(&b)
 	return b.String() + ")"
 }
-
-func (r PartReason) sameAs(other PartReason) bool {
-	return r.Part == other.Part && r.ExportRate == other.ExportRate && r.Section.sameAs(&other.Section)
-}

@@ -102,7 +102,7 @@ func (f *billFlags) home() (h bill.Home, err error) {
 		if !known {
 			return h, usagef("--zipcode: %q is unknown", f.zipcode)
 		}
-		h.Place = place.Climate()
+		h.Place = &place.Place
 		zone = cmp.Or(zone, place.Timezone)
 	}
 	if zone != "" {

@@ -20,7 +20,7 @@ func meteredHome(t *testing.T) bill.Home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := bill.Home{Place: at.Climate(), Location: location, Metered: new(solar.Metered)}
+	h := bill.Home{Place: &at.Place, Location: location, Metered: new(solar.Metered)}
 	for month := range h.Metered {
 		h.Metered[month] = &solar.MeteredMonth{Exports: true}
 		for hour := range 24 {

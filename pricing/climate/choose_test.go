@@ -71,7 +71,7 @@ func TestChoose_NearBestOfZone(t *testing.T) {
 		}
 		taken++
 		located, _ := eligibility.Locate(z.code)
-		place := *located.Climate()
+		place := located.Place
 		best := bestOf(stations[zoneOf(place.State, place.County, zones)], place)
 		c := climate.Choose(place)
 		near := func(got, want float64) bool { return math.Abs(got-want) <= max(0.15*want, 150) }

@@ -21,9 +21,6 @@ type Place struct {
 	Timezone string // IANA name
 }
 
-// Climate returns the place for the choice of its weather.
-func (p *Place) Climate() *climate.Place { return &p.Place }
-
 // Utility is a utility with its reported data on residential customers.
 type Utility = facts.Utility
 

@@ -2,6 +2,7 @@
 // responses. Each source has an adapter: a function that makes requests, and a function
 // that reads a response.
 //
-// The package does no I/O, except that it loads time zones, and reads no clock. It may import only the standard library and
-// package market. Prices are $/kWh, instants are UTC.
+// The package does no I/O, except that it loads time zones, and reads no clock. It may import
+// only the standard library, pricing, carbon, market and the internal packages of pricing.
+// Prices are $/kWh, instants are UTC.
 package feed

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // ercotAdapter reads settlement point prices of ERCOT. Source: "ERCOT Public API
@@ -124,7 +124,7 @@ func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
 		}
 		one := row{}
 		for j, field := range page.Fields {
-			one[market.Plain(field.Name)] = strings.TrimSpace(fmt.Sprint(values[j]))
+			one[plain.Name(field.Name)] = strings.TrimSpace(fmt.Sprint(values[j]))
 		}
 		rows = append(rows, one)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -27,7 +28,7 @@ var csvAdapter = Adapter{
 	Parameters: genericParameters, Secret: "bearer token, if the server wants one",
 	Requests: genericRequests,
 	Read: func(q *Query, r *Response) (Data, error) {
-		rows, err := csvRows(r.Body, market.Plain(q.Parameters["priceField"]))
+		rows, err := csvRows(r.Body, plain.Name(q.Parameters["priceField"]))
 		if err != nil {
 			return Data{}, err
 		}
@@ -78,9 +79,9 @@ func (q *Query) readGeneric(rows []row) (Data, error) {
 	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
 	step := time.Duration(minutes) * time.Minute
 	data, err := q.read(rows, columns{
-		node:  market.Plain(q.Parameters["nodeField"]),
-		time:  market.Plain(name),
-		price: market.Plain(q.Parameters["priceField"]),
+		node:  plain.Name(q.Parameters["nodeField"]),
+		time:  plain.Name(name),
+		price: plain.Name(q.Parameters["priceField"]),
 		unit:  q.Parameters["unit"],
 		kind:  q.kind(), step: step,
 		local: !market.IsUTC(name), // package market checks the names of its own columns

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -54,7 +55,7 @@ func csvRows(body []byte, column string) ([]row, error) {
 	switch {
 	case err != nil:
 		return nil, refuse("%w", err)
-	case isXML(body) || !strings.Contains(market.Plain(string(header)), column):
+	case isXML(body) || !strings.Contains(plain.Name(string(header)), column):
 		return nil, refuse("has no column %q, it begins with %q", column, beginning(body))
 	case len(bad) > 0:
 		return nil, refuse("line %d: %s", bad[0].Line, clip(bad[0].Reason))
@@ -143,7 +144,7 @@ func flatten(r row, path string, v any, level int) error {
 		r[path] = v.String()
 	case map[string]any:
 		for name, field := range v {
-			if err := flatten(r, path+market.Plain(name), field, level+1); err != nil {
+			if err := flatten(r, path+plain.Name(name), field, level+1); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // group identifies a future series.
@@ -130,7 +132,7 @@ func (w row) unit() (float64, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r != '$' && unicode.Is(unicode.Sc, r) }) {
 		return 0, errUnit(text)
 	}
-	switch unit := Plain(text); unit {
+	switch unit := plain.Name(text); unit {
 	case "kwh", "usdkwh", "usdperkwh":
 		return 1, nil
 	case "mwh", "usdmwh", "usdpermwh":
@@ -161,7 +163,7 @@ func number(s string) (float64, error) {
 
 // kind returns the market of a row.
 func (w row) kind(implied, fallback Kind) (Kind, error) {
-	switch name := Plain(w.first(kindColumns)); name {
+	switch name := plain.Name(w.first(kindColumns)); name {
 	case "dayahead", "dam", "da":
 		return DayAhead, nil
 	case "realtime", "rtm", "rt", "rtd", "rtpd", "hasp", "rt5", "rt5minute":

@@ -1,6 +1,10 @@
 package market
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gridhook/gridhook/pricing/internal/plain"
+)
 
 // KgPerPound is the mass of a pound in kg.
 const KgPerPound = 0.45359237
@@ -15,7 +19,7 @@ var errMass = errors.New("g/kWh, kg/kWh and lb/MWh are the units of EMISSIONS, a
 
 // CheckUnit refuses emissions without a unit of mass, and prices with a unit of mass.
 func CheckUnit(kind Kind, unit string) error {
-	if _, mass := massUnits[Plain(unit)]; mass != (kind == Emissions) {
+	if _, mass := massUnits[plain.Name(unit)]; mass != (kind == Emissions) {
 		return errMass
 	}
 	return nil

@@ -103,9 +103,9 @@ func (s *splitter) object(number int, line []byte) {
 	for key, v := range object {
 		switch v := v.(type) {
 		case string:
-			r.fields[Plain(key)] = strings.TrimSpace(v)
+			r.fields[plain.Name(key)] = strings.TrimSpace(v)
 		case json.Number:
-			r.fields[Plain(key)] = v.String()
+			r.fields[plain.Name(key)] = v.String()
 		}
 	}
 	s.take(r)
@@ -121,7 +121,7 @@ func (s *splitter) csv() error {
 		return fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	for i := range header {
-		header[i] = Plain(header[i])
+		header[i] = plain.Name(header[i])
 	}
 	for last := 1; ; {
 		s.limit.Left = MaxRow
@@ -149,6 +149,3 @@ func (s *splitter) csv() error {
 		s.take(r)
 	}
 }
-
-// Plain returns a name in lower case, with letters and digits only.
-func Plain(name string) string { return plain.Name(name) }

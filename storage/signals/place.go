@@ -37,7 +37,7 @@ func (p *Pricer) place(zipcode string) place {
 		if known {
 			found.state, found.utility = at.State, at.MainUtility()
 			found.lat, found.lon = rounded(at.Lat, placeStep), rounded(at.Lon, placeStep)
-			found.climate = climate.Choose(*at.Climate()).Year
+			found.climate = climate.Choose(at.Place.Place).Year
 			found.grid, _ = carbon.Of(at.State, at.County)
 		}
 		return found, nil // never an error

@@ -85,7 +85,7 @@ var zipcodes = sync.OnceValue(func() map[string][]climate.Place {
 	all := map[string][]climate.Place{}
 	for code := range 100_000 {
 		if p, ok := eligibility.Locate(fmt.Sprintf("%05d", code)); ok {
-			all[p.State] = append(all[p.State], *p.Climate())
+			all[p.State] = append(all[p.State], p.Place)
 		}
 	}
 	return all

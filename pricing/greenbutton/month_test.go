@@ -100,6 +100,19 @@ func TestMonths_GapsAndExports(t *testing.T) {
 	}
 }
 
+// Two meters of a home add up. An hour that one of them lacks is missing, unless that meter
+// is not in use yet: 740 hours of 500 Wh and then 500 + 250 Wh, without the hour 742.
+func TestMonths_TwoMeters(t *testing.T) {
+	z := zone(t, "America/Los_Angeles")
+	first := hours(z, "2026-07-01", "2026-08-01", func(time.Time) int { return 500 })
+	second := map[int]int{740: 250, 741: 250, 743: 250}
+	other := strings.NewReplacer("/UsagePoint/1/", "/UsagePoint/2/")
+	got := months(t, readingType("in", 1, 72, 0)+meter("a", "in")+other.Replace(meter("a", "in"))+block("a", first)+other.Replace(block("a", second)), z)
+	if want := 0.5*740 + 0.75*3; len(got) != 1 || got[0].Missing != time.Hour || math.Abs(got[0].Drawn-want) > 1e-9 {
+		t.Errorf("%+v, want %v kWh and an hour missing", got, want)
+	}
+}
+
 // A meter that counts backwards has one direction with negative values.
 func TestMonths_NegativeValues(t *testing.T) {
 	got := months(t, readingType("net", 4, 72, 0)+block("a", map[int]int{0: 500, 1: -700}), zone(t, "America/Los_Angeles"))

@@ -113,18 +113,29 @@ func (r *Readings) series(readings []reading, t *readingType) ([]step, error) {
 	return all[:min(last+1, len(all))], nil
 }
 
-// merged adds the energy of two meters.
+// merged adds the energy of two meters. A step that one of them lacks is missing, except
+// before the first and after the last step of that meter: utilities exchange meters.
 func merged(a, b []step) []step {
-	if len(a) == 0 {
-		return b
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
 	}
+	within := func(s step, other []step) bool {
+		return other[0].start < s.start && s.start < other[len(other)-1].start
+	}
+	allA, allB := a, b
 	var sum []step
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0].start < b[0].start:
-			sum, a = append(sum, a[0]), a[1:]
+			if !within(a[0], allB) {
+				sum = append(sum, a[0])
+			}
+			a = a[1:]
 		case len(a) == 0 || b[0].start < a[0].start:
-			sum, b = append(sum, b[0]), b[1:]
+			if !within(b[0], allA) {
+				sum = append(sum, b[0])
+			}
+			b = b[1:]
 		default:
 			sum = append(sum, step{a[0].start, a[0].drawn + b[0].drawn, a[0].sent + b[0].sent})
 			a, b = a[1:], b[1:]

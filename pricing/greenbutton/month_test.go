@@ -187,12 +187,16 @@ func TestRead_Summaries(t *testing.T) {
 	types := readingType("in", 1, 72, 0) + readingType("out", 19, 72, 0) + meter("a", "in") + meter("b", "out")
 	gap := hours(z, "2026-07-01", "2026-07-21", func(time.Time) int { return 1000 })
 	delete(gap, 24)
+	second := strings.NewReplacer("/UsagePoint/1/", "/UsagePoint/2/")
 	for name, tt := range map[string]struct {
 		file, want string
 	}{
-		"drawn":              {types + block("a", in) + block("b", out) + summary("UsageSummary", midnight, 10, 240, 0), ""},
-		"net":                {types + block("a", in) + block("b", out) + summary("ElectricPowerUsageSummary", midnight, 10, 180, 0), ""},
-		"4.6 kWh allowed":    {types + block("a", in) + summary("UsageSummary", midnight, 10, 244, 0), ""},
+		"drawn":           {types + block("a", in) + block("b", out) + summary("UsageSummary", midnight, 10, 240, 0), ""},
+		"net":             {types + block("a", in) + block("b", out) + summary("ElectricPowerUsageSummary", midnight, 10, 180, 0), ""},
+		"4.6 kWh allowed": {types + block("a", in) + summary("UsageSummary", midnight, 10, 244, 0), ""},
+		"of one of two meters": {
+			types + block("a", in) + second.Replace(meter("a", "in")+block("a", in)) + summary("UsageSummary", midnight, 10, 240, 0), "",
+		},
 		"wrong":              {types + block("a", in) + summary("UsageSummary", midnight, 10, 245, 0), "intervals of 240.000 kWh from 2026-07-01T07:00:00Z to 2026-07-11T07:00:00Z, but its UsageSummary of that time has 245.000 kWh"},
 		"a later period":     {types + block("a", in) + summary("UsageSummary", midnight+15*86400, 10, 1, 0), ""},
 		"with a gap":         {types + block("a", gap) + summary("UsageSummary", midnight, 10, 1, 0), ""},

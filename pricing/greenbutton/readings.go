@@ -41,7 +41,7 @@ func Read(text io.Reader) (*Readings, error) {
 	}
 	r := &Readings{clock: f.clock, summaries: f.summaries}
 	var drawn, sent []step
-	seen := map[string]bool{}
+	seen, points := map[string]bool{}, map[string]bool{}
 	for _, meter := range f.meters {
 		t, err := f.typed(meter)
 		if err != nil {
@@ -55,7 +55,7 @@ func Read(text io.Reader) (*Readings, error) {
 		if seen[key] {
 			return nil, errors.New("the Green Button file has the energy of one meter twice: keep one MeterReading per direction")
 		}
-		seen[key] = true
+		seen[key], points[point] = true, true
 		one, err := r.series(f.readings[meter], &t)
 		if err != nil {
 			return nil, err
@@ -68,6 +68,9 @@ func Read(text io.Reader) (*Readings, error) {
 	}
 	if err := r.join(drawn, sent); err != nil {
 		return nil, err
+	}
+	if len(points) > 1 { // a summary is of one meter
+		return r, nil
 	}
 	return r, r.checkSummaries()
 }

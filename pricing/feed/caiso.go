@@ -26,13 +26,13 @@ var caisoAdapter = Adapter{
 
 // caisoReports has the market, the version and the step of a report.
 var caisoReports = map[string]struct {
-	run, version, price string
-	kind                market.Kind
-	step                time.Duration
+	run, version string
+	kind         market.Kind
+	step         time.Duration
 }{
-	"PRC_LMP":       {"DAM", "12", "mw", market.DayAhead, time.Hour},
-	"PRC_INTVL_LMP": {"RTM", "3", "value", market.RealTime, 5 * time.Minute},
-	"PRC_RTPD_LMP":  {"RTPD", "3", "prc", market.RealTime, 15 * time.Minute},
+	"PRC_LMP":       {"DAM", "12", market.DayAhead, time.Hour},
+	"PRC_INTVL_LMP": {"RTM", "3", market.RealTime, 5 * time.Minute},
+	"PRC_RTPD_LMP":  {"RTPD", "3", market.RealTime, 15 * time.Minute},
 }
 
 func caisoRequests(q *Query) ([]Request, error) {
@@ -75,7 +75,7 @@ func readCAISO(q *Query, r *Response) (Data, error) {
 	if rows, err = pick(rows, "lmptype", "LMP"); err != nil {
 		return Data{}, err
 	}
-	return q.read(rows, columns{node: "node", time: "intervalstarttimegmt", price: report.price, kind: report.kind, step: report.step})
+	return q.read(rows, columns{node: "node", kind: report.kind, step: report.step})
 }
 
 // caisoError returns the code and the text of an error document.

@@ -42,10 +42,7 @@ func readPJM(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	data, err := q.read(rows, columns{
-		node: "pnodeid", time: "datetimebeginningutc", price: byMarket(q, "totallmpda", "totallmprt"),
-		kind: q.kind(), step: time.Hour,
-	})
+	data, err := q.read(rows, columns{node: "pnodeid", kind: q.kind(), step: time.Hour})
 	if len(rows) == pjmRows {
 		data.Next = []Request{r.Request.advance("startRow", pjmRows)}
 	}

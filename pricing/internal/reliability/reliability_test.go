@@ -1,4 +1,4 @@
-package main
+package reliability
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A confidence is the share of intervals whose price was within a tenth of the truth.
+// TestReliability_Calibrated logs the diagram of each check. A confidence is the share of intervals whose price was within a tenth of the truth.
 func TestReliability_Calibrated(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")
 	if root == "" {
@@ -21,6 +21,7 @@ func TestReliability_Calibrated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			t.Logf("\n%s", d)
 			compared := 0
 			for i := range d.count {
 				claimed, came, count := d.decile(i)

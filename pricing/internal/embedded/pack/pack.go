@@ -1,5 +1,5 @@
 // Package pack writes the files that package embedded decodes, and reads tables. Only
-// generators, checks and tests use it.
+// generators and tests use it.
 package pack
 
 import (
@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// Main runs a generator or a check with the directory data of GRIDHOOK_TESTDATA. It exits
+// Main runs a generator with the directory data of GRIDHOOK_TESTDATA. It exits
 // with 1 on an error, which begins with the name of the program.
 func Main(run func(data string) error) {
 	err := errors.New("set GRIDHOOK_TESTDATA to the directory that has data")

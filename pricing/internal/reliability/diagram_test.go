@@ -1,22 +1,6 @@
-// Reliability compares the confidence of prices with the truth. For each decile of
-// confidence it prints the share of intervals within a tenth of the truth.
-// docs/pricing.md shows the output. Reliability reads the directory data of
-// GRIDHOOK_TESTDATA.
-//
-//	go run ./pricing/internal/reliability
-package main
+package reliability
 
-import (
-	"fmt"
-	"io"
-	"os"
-
-	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
-)
-
-func main() {
-	pack.Main(func(data string) error { return run(data, os.Stdout) })
-}
+import "fmt"
 
 // checks are the comparisons by name.
 var checks = []struct {
@@ -29,17 +13,6 @@ var checks = []struct {
 	{"carbon of the hour", 5, emissions},
 	{"probability of exporting", 5, exports},
 	{"regime unknown, on a plan with a sell rate", 2, regimes},
-}
-
-func run(dir string, out io.Writer) error {
-	for _, c := range checks {
-		d, err := c.count(dir)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		fmt.Fprintf(out, "%s\n%s\n", c.name, d) //nolint:errcheck // a terminal or a buffer
-	}
-	return nil
 }
 
 // diagram is a reliability diagram: claims and outcomes by decile of the claim.

@@ -23,7 +23,6 @@ func newBaseline(h *house, t *timetable, c *conditions) *baseline {
 	first := t.at(c.clock[0])
 	temperature := (first.Heat + first.Cool) / 2
 	for at, weather := range c.weather {
-		weather.Temperature += h.warmer
 		settings, drift, unit := t.at(c.clock[at]), h.drift(weather), h.plant(weather.Temperature)
 		temperature = h.a*temperature + drift
 		added := unit.keep(temperature, settings, t.lowest)
@@ -36,18 +35,6 @@ func newBaseline(h *house, t *timetable, c *conditions) *baseline {
 		b.settings[i], b.drift[i], b.plants[i], b.added[i], b.after[i] = settings, drift, unit, added, temperature
 	}
 	return b
-}
-
-// costs returns the cost of each month of the run, in $.
-func (b *baseline) costs(r *run) []float64 {
-	sums := make([]float64, len(r.months))
-	for m := range sums {
-		from := r.months[m].first
-		for i := from; i < from+r.months[m].count; i++ {
-			sums[m] += b.cost(i, b.added[i])
-		}
-	}
-	return sums
 }
 
 // month returns the problem of a month, and the baseline's path through it.

@@ -152,5 +152,5 @@ func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r *run, months []
 			return err
 		}
 	}
-	return e.addDoubts(d, b, r, saved)
+	return e.addDoubts(d, c, r, saved)
 }

@@ -280,10 +280,8 @@ func TestBackup_ChangingEntity(t *testing.T) {
 		if content.Stream != "GRIDHOOK_STATE" {
 			t.Fatal("STATE must be copied last: everything refers to it")
 		}
-		_, err := c.Copy(t.Context(), content, func(batch []jetstream.Raw) error {
-			for _, m := range batch {
-				seen[m.Subject] = true
-			}
+		_, err := c.Copy(t.Context(), content, func(m jetstream.Raw) error {
+			seen[m.Subject] = true
 			return nil
 		})
 		must(t, err)

@@ -178,26 +178,22 @@ type part struct {
 // fileSize is the approximate maximum size of a file, in bytes.
 const fileSize = 4 << 20
 
-func (s *part) add(batch []jetstream.Raw) error {
-	for _, m := range batch {
-		text, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		s.lines.Write(text)
-		s.lines.WriteByte('\n')
-		if s.Messages == 0 {
-			s.First = m.Sequence
-		}
-		s.Messages++
-		s.Bytes += uint64(len(m.Subject) + len(m.Data))
-		if s.lines.Len() >= fileSize {
-			if err := s.flush(); err != nil {
-				return err
-			}
-		}
+func (s *part) add(m jetstream.Raw) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
 	}
-	return nil
+	s.lines.Write(text)
+	s.lines.WriteByte('\n')
+	if s.Messages == 0 {
+		s.First = m.Sequence
+	}
+	s.Messages++
+	s.Bytes += uint64(len(m.Subject) + len(m.Data))
+	if s.lines.Len() < fileSize {
+		return nil
+	}
+	return s.flush()
 }
 
 func (s *part) flush() error {
@@ -254,7 +250,7 @@ func (n *notes) take(stream string, m jetstream.Raw) {
 }
 
 // each calls apply for the recorded messages of a stream. Call stop first.
-func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
+func (n *notes) each(stream string, apply func(jetstream.Raw) error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.failed != nil {
@@ -273,7 +269,7 @@ func (n *notes) each(stream string, apply func([]jetstream.Raw) error) error {
 		case l.Stream != stream:
 			continue
 		}
-		if err := apply([]jetstream.Raw{l.Raw}); err != nil {
+		if err := apply(l.Raw); err != nil {
 			return err
 		}
 	}

@@ -151,7 +151,7 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 		if err != nil {
 			return nil, false, err
 		}
-		e, err := decodeAudit(m.data, m.sequence)
+		e, err := decodeAudit(m.Data, m.Sequence)
 		if err != nil {
 			return nil, false, err
 		}

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -67,7 +64,7 @@ const ReceiptsStream = receiptsStream
 // Copy passes a stream's messages to apply in order and returns the stream's last
 // sequence. If the stream has Latest, apply receives the exact contents at one moment,
 // plus some messages that were replaced just before.
-func (c *Conn) Copy(ctx context.Context, content Content, apply func([]Raw) error) (last uint64, err error) {
+func (c *Conn) Copy(ctx context.Context, content Content, apply func(Raw) error) (last uint64, err error) {
 	info, err := c.streamInfo(ctx, content.Stream)
 	switch {
 	case err != nil:
@@ -102,97 +99,67 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 	return consumer.CachedInfo().AckFloor.Stream, nil
 }
 
-// errCopied stops tail at the end of the copy.
-var errCopied = errors.New("copied")
+// copyLog reads a stream to its last sequence at the start of the copy. If the stream has
+// Latest, it continues until no message is ahead. At an earlier end, the copy could lack both
+// versions of a message. The old version may be gone before the copy reaches it, and the new
+// version may follow the end. It returns the sequence of the last copied message.
+func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func(Raw) error) (position uint64, err error) {
+	for {
+		if position, err = c.copyRange(ctx, content.Stream, position, end, apply); err != nil || !content.Latest {
+			return position, err
+		}
+		info, err := c.streamInfo(ctx, content.Stream)
+		if err != nil || info.State.LastSeq == end {
+			return position, err
+		}
+		end = info.State.LastSeq
+	}
+}
 
-// A copy that has received no message for quiet asks whether messages are left. It fails
-// after stalled.
+// A copy that gets no message asks again after quiet. It fails after stalled.
 const (
 	quiet   = time.Second
 	stalled = 30 * time.Second
 )
 
-// copyLog follows a stream to its last sequence at the start of the copy, or to its last
-// message if later messages have expired. If the stream has Latest, it continues until no
-// message is ahead. At an earlier end, the copy could lack both versions of a message. The
-// old version may be gone before the copy reaches it, and the new version may follow the
-// end.
-func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func([]Raw) error) (uint64, error) {
-	moving, cancel := context.WithCancelCause(ctx)
-	var position atomic.Uint64
-	var applying atomic.Bool
-	var watching sync.WaitGroup
-	watching.Go(func() { cancel(c.awaitEnd(moving, content.Stream, &position, &applying)) })
-	defer watching.Wait()
-	defer cancel(nil)
-	err := tail(moving, c, content.Stream, start{}, 0, c.raw, func(batch []events.Sequenced[Raw]) error {
-		applying.Store(true)
-		err := apply(values(batch))
-		if applying.Store(false); err != nil {
-			return err
-		}
-		if position.Store(batch[len(batch)-1].Sequence); position.Load() < end {
-			return nil
-		}
-		if content.Latest {
-			info, err := c.streamInfo(moving, content.Stream)
-			if err != nil {
-				return err
+// copyRange reads the messages after a sequence up to end, or to the last message before end if
+// the rest has expired. It returns the sequence of the last copied message.
+func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint64, apply func(Raw) error) (uint64, error) {
+	for since := time.Now(); position < end; periodic.Sleep(ctx, quiet) {
+		var err error
+		for m, failed := range c.scan(ctx, stream, ">", position+1, end+1) {
+			if err = failed; err != nil {
+				break
 			}
-			if end = info.State.LastSeq; position.Load() < end {
-				return nil
+			if err := apply(renameMessage(m, c.prefix.standard)); err != nil {
+				return position, err
 			}
+			position, since = m.Sequence, time.Now() // a slow receiver has not stopped
 		}
-		return errCopied
-	})
-	if errors.Is(err, errCopied) {
-		err = nil
-	} else {
-		err = errors.Join(err, ctx.Err())
-	}
-	return position.Load(), err
-}
-
-// awaitEnd returns errCopied once a stream has no message after a position that has stopped,
-// and another error if the position has stopped for long. While the receiver of a copy
-// applies messages, however slowly, nothing has stopped. awaitEnd returns nil when ctx ends.
-func (c *Conn) awaitEnd(ctx context.Context, stream string, position *atomic.Uint64, applying *atomic.Bool) error {
-	var last uint64
-	since := time.Now()
-	for ctx.Err() == nil {
-		periodic.Sleep(ctx, quiet)
-		if at := position.Load(); at > last || applying.Load() {
-			last, since = at, time.Now()
-			continue
+		var next *jetstream.RawStreamMsg
+		if err == nil { // the server of the scan may be behind the others
+			next, err = c.firstMessage(ctx, stream, ">", position+1)
 		}
-		m, err := c.firstMessage(ctx, stream, ">", last+1)
-		if m == nil && err == nil {
-			return errCopied
-		}
-		if time.Since(since) > stalled {
-			return errors.Join(fmt.Errorf("copy the stream %s: no message for %s", stream, stalled), err)
+		switch {
+		case err == nil && (next == nil || next.Sequence > end):
+			return position, nil
+		case ctx.Err() != nil:
+			return position, ctx.Err()
+		case time.Since(since) > stalled:
+			return position, errors.Join(fmt.Errorf("copy the stream %s: no message for %s", stream, stalled), err)
 		}
 	}
-	return nil
-}
-
-func (c *Conn) raw(m jetstream.Msg) (Raw, error) {
-	meta, err := m.Metadata()
-	if err != nil {
-		return Raw{}, err
-	}
-	stored := Raw{Sequence: meta.Sequence.Stream, Time: meta.Timestamp.UTC(), Subject: m.Subject(), Header: m.Headers(), Data: m.Data()}
-	return renameMessage(stored, c.prefix.standard), nil
+	return position, nil
 }
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.
-func (c *Conn) copyQueue(ctx context.Context, name string, apply func([]Raw) error) error {
+func (c *Conn) copyQueue(ctx context.Context, name string, apply func(Raw) error) error {
 	for m, err := range c.messages(ctx, name, ">", 1) {
 		if err != nil {
 			return err
 		}
 		stored := Raw{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data}
-		if err := apply([]Raw{renameMessage(stored, c.prefix.standard)}); err != nil {
+		if err := apply(renameMessage(stored, c.prefix.standard)); err != nil {
 			return err
 		}
 	}

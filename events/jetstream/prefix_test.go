@@ -83,7 +83,7 @@ func TestConnect_Domain(t *testing.T) {
 	must(t, err)
 	content := Content{Stream: triggersStream}
 	var stored []Raw
-	last, err := c.Copy(within(t), content, func(batch []Raw) error { stored = append(stored, batch...); return nil })
+	last, err := c.Copy(within(t), content, func(m Raw) error { stored = append(stored, m); return nil })
 	must(t, err)
 	must(t, c.Remove(within(t), []string{triggersStream}, o))
 	must(t, c.RestoreStream(within(t), content, o, Extent{First: 1, Last: last, Messages: 1, Bytes: 1}, func(yield func(Raw, error) bool) {

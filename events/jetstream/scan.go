@@ -22,27 +22,21 @@ const (
 // errGap says that the connection lost messages of a scan.
 var errGap = errors.New("messages were lost with the connection")
 
-// scanned is a message of a scan.
-type scanned struct {
-	data     []byte
-	sequence uint64
-}
-
 // scan iterates over the stored messages of a stream on a subject, from a sequence to before
 // another. Unlike messages, it has one request for many messages. Errors: storage.ErrUnavailable.
-func (c *Conn) scan(ctx context.Context, stream, subject string, start, end uint64) iter.Seq2[scanned, error] {
-	return func(yield func(scanned, error) bool) {
-		err := c.scanEach(ctx, c.prefix.Name(stream), subject, start, func(m scanned) bool {
-			return m.sequence < end && yield(m, nil)
+func (c *Conn) scan(ctx context.Context, stream, subject string, start, end uint64) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		err := c.scanEach(ctx, c.prefix.Name(stream), subject, start, func(m Raw) bool {
+			return m.Sequence < end && yield(m, nil)
 		})
 		if err != nil {
-			yield(scanned{}, fmt.Errorf("%w: read the stream %s: %w", storage.ErrUnavailable, stream, err))
+			yield(Raw{}, fmt.Errorf("%w: read the stream %s: %w", storage.ErrUnavailable, stream, err))
 		}
 	}
 }
 
 // scanEach calls do for each message from a sequence on, until it returns false.
-func (c *Conn) scanEach(ctx context.Context, stream, subject string, start uint64, do func(scanned) bool) error {
+func (c *Conn) scanEach(ctx context.Context, stream, subject string, start uint64, do func(Raw) bool) error {
 	consumer, err := c.js.CreateConsumer(ctx, stream, jetstream.ConsumerConfig{
 		FilterSubject: c.prefix.Name(subject), AckPolicy: jetstream.AckNonePolicy, DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq: max(start, 1), InactiveThreshold: scanWait, MemoryStorage: true, Replicas: 1,
@@ -71,7 +65,7 @@ func (c *Conn) scanEach(ctx context.Context, stream, subject string, start uint6
 				return errGap
 			}
 			last, left = meta.Sequence.Consumer, meta.NumPending
-			if !do(scanned{m.Data(), meta.Sequence.Stream}) {
+			if !do(Raw{meta.Sequence.Stream, meta.Timestamp.UTC(), m.Subject(), m.Headers(), m.Data()}) {
 				return nil
 			}
 		}

@@ -1,5 +1,5 @@
-// Package client calls a Gridhook server. It has a method for each operation, typed
-// responses and one typed error.
+// Package client calls a Gridhook server. It has a method for most operations, and Call
+// for every other one, typed responses and one typed error.
 //
 // A partner calls the public address with an API key of its organization:
 //

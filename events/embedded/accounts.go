@@ -211,22 +211,6 @@ func (a *accounts) removeErased() error {
 	return err
 }
 
-// dropShared deletes the MQTT streams of earlier versions, which organizations shared.
-func (a *accounts) dropShared() error {
-	return a.use("", func(ctx context.Context, js jetstream.JetStream) error {
-		names := js.StreamNames(ctx)
-		for name := range names.Name() {
-			if !strings.HasPrefix(name, "$MQTT_") {
-				continue
-			}
-			if err := js.DeleteStream(ctx, name); err != nil {
-				return err
-			}
-		}
-		return names.Err()
-	})
-}
-
 // copyTo copies the accounts' files to the files of another server. Neither server may have
 // the accounts open.
 func (a *accounts) copyTo(dir string) error {

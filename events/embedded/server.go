@@ -98,10 +98,6 @@ func (s *Server) start() error {
 		return err
 	}
 	s.ns, s.accounts = ns, own
-	if err = own.dropShared(); err != nil {
-		ns.Shutdown()
-		return err
-	}
 	if s.front != nil {
 		s.front.server.Store(int32(options.MQTT.Port)) //nolint:gosec // a port
 	}

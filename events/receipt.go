@@ -18,8 +18,8 @@ type Receipt struct {
 	// Notice is set on receipts of notices. TriggerID then holds the identifier of the
 	// notice, and deliveries have no home.
 	Notice bool `json:"notice,omitempty"`
-	// Deliveries are the deliveries of each home and endpoint.
-	Deliveries []Delivery `json:"deliveries"`
+	// Deliveries are the deliveries of each home and endpoint. The stored form groups them.
+	Deliveries []Delivery `json:"-"`
 	// RetryBytes is the size of the stored retries of the deliveries, in bytes.
 	RetryBytes int `json:"retryBytes,omitempty"`
 	// RetryInputs holds the inputs of the deliveries that were given up.

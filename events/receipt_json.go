@@ -20,17 +20,14 @@ var receiptOptions = jsonv1.DefaultOptionsV1()
 
 // receiptJSON is the stored form of a receipt.
 type receiptJSON struct {
-	TriggerID      string       `json:"triggerId"`
-	OrganizationID string       `json:"organizationId"`
-	Key            string       `json:"key"`
-	Slice          *SliceBounds `json:"slice,omitempty"`
-	Notice         bool         `json:"notice,omitempty"`
+	ungrouped
 	// Base is the origin of the groups' times, in milliseconds since 1970.
-	Base        int64         `json:"base"`
-	Groups      []*groupJSON  `json:"groups"`
-	RetryBytes  int           `json:"retryBytes,omitempty"`
-	RetryInputs []RetryInputs `json:"kept,omitempty"`
+	Base   int64        `json:"base"`
+	Groups []*groupJSON `json:"groups"`
 }
+
+// ungrouped is a receipt whose JSON form leaves out the deliveries.
+type ungrouped Receipt
 
 // groupJSON holds deliveries with common values. Each list has one element per delivery.
 type groupJSON struct {
@@ -73,7 +70,7 @@ type common struct {
 
 // MarshalJSON returns the stored form.
 func (r Receipt) MarshalJSON() ([]byte, error) {
-	out := receiptJSON{TriggerID: r.TriggerID, OrganizationID: r.OrganizationID, Key: r.Key, Slice: r.Slice, Notice: r.Notice, Groups: []*groupJSON{}, RetryBytes: r.RetryBytes, RetryInputs: r.RetryInputs}
+	out := receiptJSON{ungrouped: ungrouped(r), Groups: []*groupJSON{}}
 	groups := map[common]*groupJSON{}
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -168,7 +165,7 @@ func (r *Receipt) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in, receiptOptions); err != nil {
 		return err
 	}
-	*r = Receipt{TriggerID: in.TriggerID, OrganizationID: in.OrganizationID, Key: in.Key, Slice: in.Slice, Notice: in.Notice, RetryBytes: in.RetryBytes, RetryInputs: in.RetryInputs}
+	*r = Receipt(in.ungrouped)
 	total := 0
 	for i, g := range in.Groups {
 		if len(g.Homes) == 0 && i > 0 {

@@ -142,11 +142,7 @@ func decodeAudit(data []byte, sequence uint64) (e storage.AuditEntry, err error)
 // whether all earlier entries are from before the filter's Since. An entry has the time at
 // which its request began, and may be stored much later.
 func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end uint64) (list []storage.AuditEntry, passed bool, err error) {
-	caller := auditCaller(f.KeyID)
-	if caller != f.KeyID {
-		caller = "" // earlier versions had the key in the subject
-	}
-	subject := auditSubject(f.OrganizationID, caller, f.Operation)
+	subject := auditSubject(f.OrganizationID, auditCaller(f.KeyID), f.Operation)
 	for m, err := range c.scan(ctx, auditStream, subject, start, end) {
 		if err != nil {
 			return nil, false, err

@@ -261,6 +261,11 @@ func (e *WebhookEndpoint) Selects(homeID, ratePlanID string) bool {
 // Ref names the endpoint.
 func (e *WebhookEndpoint) Ref() Ref { return KindWebhookEndpoint.Ref(e.OrganizationID, e.ID) }
 
+// usesTLS reports whether the URL is https. The case of a scheme does not matter.
+func (e *EndpointSettings) usesTLS() bool {
+	return strings.HasPrefix(strings.ToLower(e.URL), "https:")
+}
+
 // Check adds every wrong field. The dispatcher's guard checks the destination's
 // scheme, port and address against the operator's policy.
 func (e *WebhookEndpoint) Check(p *Problems) {
@@ -274,7 +279,7 @@ func (e *WebhookEndpoint) Check(p *Problems) {
 	p.Check(e.MinPriceChange == 0 || e.MinPriceChange >= 1e-6, "minPriceChange", "must be 0 or at least 0.000001, the precision of prices")
 	p.Check(e.MinPriceChange == 0 || e.DeliveryMode == DeliverOnChange, "minPriceChange", "must be 0 unless deliveryMode is onChange")
 	if e.HTTPVersion == HTTPVersion2 {
-		p.Check(strings.HasPrefix(strings.ToLower(e.URL), "https:"), "httpVersion", "must be auto or 1.1 unless the url is https")
+		p.Check(e.usesTLS(), "httpVersion", "must be auto or 1.1 unless the url is https")
 	}
 	if e.Authentication != nil {
 		e.Authentication.check(p, e)

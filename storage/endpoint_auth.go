@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
-	"strings"
 )
 
 // AuthenticationType is the scheme that authorizes requests to an endpoint, beside their
@@ -94,7 +93,7 @@ func (a *Authentication) check(p *Problems, e *WebhookEndpoint) {
 
 func (c *ClientCertificate) check(p *Problems, e *WebhookEndpoint) {
 	const field = "clientCertificate.certificate"
-	p.Check(strings.HasPrefix(e.URL, "https:"), "clientCertificate", "requires an https url")
+	p.Check(e.usesTLS(), "clientCertificate", "requires an https url")
 	rest := []byte(c.Certificate)
 	if len(rest) > MaxPEM {
 		p.Addf(field, "must have at most %d bytes", MaxPEM)

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,20 @@ func TestWebhookEndpoint_Check(t *testing.T) {
 			{"a broken escape", url("https://example.com/%zz"), "url"},
 		},
 	))
+}
+
+func TestClientCertificate_Scheme(t *testing.T) {
+	for url, want := range map[string]bool{
+		"https://example.com/": true, "HTTPS://example.com/": true, "http://example.com/": false, storage.RelayURL: false,
+	} {
+		e := validEndpoint()
+		e.URL, e.ClientCertificate = url, &storage.ClientCertificate{}
+		invalid, _ := errors.AsType[*storage.InvalidError](storage.Validate(&e))
+		refused := slices.ContainsFunc(invalid.Fields, func(f storage.FieldError) bool { return f.Field == "clientCertificate" })
+		if refused == want {
+			t.Errorf("a client certificate with the URL %s: refused %v", url, refused)
+		}
+	}
 }
 
 func TestWebhookEndpoint_Headers(t *testing.T) {

@@ -85,9 +85,7 @@ type updateChannelInput struct{ storage.ChannelSettings }
 
 func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChannelInput) (wire.Channel, error) {
 	ch, err := update(ctx, s, c, storage.KindChannel.Ref(c.Org, c.ID), func(ch *storage.Channel, p *rest.FieldErrors) error {
-		before, settings := *ch, ch.ChannelSettings
-		wrong, _ := s.decode(c.Body, &settings, "body")
-		p.Add(wrong)
+		before, settings := *ch, over(s, c, ch.ChannelSettings)
 		return s.setChannel(&settings, ch, &before, p)
 	})
 	return showChannel(&ch), err

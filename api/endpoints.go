@@ -160,9 +160,7 @@ type updateEndpointInput struct{ wire.EndpointSettings }
 
 func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndpointInput) (wire.Endpoint, error) {
 	e, err := update(ctx, s, c, storage.KindWebhookEndpoint.Ref(c.Org, c.ID), func(e *storage.WebhookEndpoint, p *rest.FieldErrors) error {
-		before, settings := *e, wire.SettingsOf(e)
-		wrong, _ := s.decode(c.Body, &settings, "body")
-		p.Add(wrong)
+		before, settings := *e, over(s, c, wire.SettingsOf(e))
 		if err := s.configure(&settings, e, &before, p); err != nil {
 			return err
 		}

@@ -54,6 +54,13 @@ func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, re
 	return e, err
 }
 
+// over returns a value with the fields that the body of an update names. takes has reported
+// the body's wrong fields.
+func over[T any](s *server, c *rest.Call, value T) T {
+	_, _ = s.decode(c.Body, &value, "body")
+	return value
+}
+
 // showing returns an entity as a response shows it.
 type showing[T, V any] func(s *server, c *rest.Call, e *T) (V, error)
 

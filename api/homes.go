@@ -122,9 +122,7 @@ type updateHomeInput struct {
 
 func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInput) (wire.OwnedHome, error) {
 	changed, err := update(ctx, s, c, storage.KindHome.Ref(in.OrganizationID, c.ID), func(h *storage.Home, p *rest.FieldErrors) error {
-		shown := showHome(h)
-		wrong, _ := s.decode(c.Body, &shown, "body")
-		p.Add(wrong)
+		shown := over(s, c, showHome(h))
 		p.Check(shown.ID == c.ID, "id", "cannot change: it is %q", c.ID)
 		shown.Base = h.Base
 		before := h.Zipcode

@@ -99,8 +99,7 @@ func (s *server) updateSchedule(ctx context.Context, c *rest.Call, _ *updateSche
 	stored, err := update(ctx, s, c, storage.KindSchedule.Ref(c.Org, c.ID), func(stored *storage.Schedule, p *rest.FieldErrors) error {
 		settings := scheduleSettings(stored)
 		settings.EveryMinutes, settings.Cron, settings.OnPriceChange = nil, nil, nil
-		wrong, _ := s.decode(c.Body, &settings, "body")
-		p.Add(wrong)
+		settings = over(s, c, settings)
 		applySchedule(&settings, stored, p)
 		return nil
 	})

@@ -148,13 +148,7 @@ type updateSourceInput struct {
 
 func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourceInput) (wire.SourceWithRuns, error) {
 	source, err := update(ctx, s, c, storage.KindSource.Ref(in.Owner(), c.ID), func(source *storage.Source, p *rest.FieldErrors) error {
-		before, settings := *source, updateSourceInput{SourceSettings: source.SourceSettings}
-		settings.Parameters = nil // otherwise the parameters would be added to the stored ones
-		wrong, _ := s.decode(c.Body, &settings, "body")
-		p.Add(wrong)
-		if settings.Parameters == nil {
-			settings.Parameters = before.Parameters
-		}
+		before, settings := *source, over(s, c, updateSourceInput{SourceSettings: source.SourceSettings})
 		return s.setSource(&settings.SourceSettings, source, &before, p)
 	})
 	if err != nil {

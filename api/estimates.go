@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/events/turns"
 )
 
@@ -108,12 +109,7 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			before, sending = sent, time.Now()
 		}
 		if time.Since(sending) < sendingFor {
-			timer := time.NewTimer(min(yielding*time.Since(began), longestRest))
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-			}
+			periodic.Sleep(ctx, min(yielding*time.Since(began), longestRest))
 		} else {
 			// Otherwise the estimate keeps a processor for up to 10 ms while requests wait.
 			runtime.Gosched()

@@ -78,10 +78,6 @@ func (in *replayInput) setDefaults() {
 	in.Outcomes = []string{string(events.OutcomeFailed), string(events.OutcomeExpired)}
 }
 
-func (in *replayInput) check(c *rest.Call) {
-	c.Wrong.Check(!in.Since.IsZero(), "since", "is required")
-}
-
 func showReplay(r *storage.Replay) wire.Replay {
 	return wire.Replay{ReplayProgress: r.ReplayProgress, CreatedAt: r.CreatedAt}
 }

@@ -1,7 +1,6 @@
 package dispatcher
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,7 +139,8 @@ func (b *fakeBus) accept(t events.Trigger) events.Trigger {
 func sliceName(trigger string, number int) string { return fmt.Sprintf("%s.%d", trigger, number) }
 
 func (b *fakeBus) queuedLocked(key string) bool {
-	return slices.ContainsFunc(slices.Concat(b.slices, b.surplus), func(m *queued[events.Slice]) bool { return m.key == key })
+	has := func(m *queued[events.Slice]) bool { return m.key == key }
+	return slices.ContainsFunc(b.slices, has) || slices.ContainsFunc(b.surplus, has)
 }
 
 // lose drops the waiting slices, as a power cut may.
@@ -452,29 +452,32 @@ func (c *busConn) ConsumeRetries(ctx, taking context.Context, slots int, handle 
 	return consume(ctx, taking, c, slots, "retry", func(b *fakeBus) *[]*queued[events.Retry] { return &b.retries }, handle)
 }
 
+// consume hands out the messages of a queue to a number of slots. Only a free slot waits for
+// a message: a change of the bus wakes one goroutine of each queue.
 func consume[T any](ctx, taking context.Context, c *busConn, slots int, name string, queue func(*fakeBus) *[]*queued[T], handle func(context.Context, T, events.Taken) error) error {
 	var wg sync.WaitGroup
-	var slot func()
-	slot = func() {
-		var freed atomic.Bool // then another goroutine has the slot
-		for !freed.Load() {
-			m := take(taking, c, queue)
-			if m == nil {
-				return
-			}
-			free := sync.OnceFunc(func() { freed.Store(true); wg.Go(slot) })
+	defer wg.Wait()
+	taken := make(chan struct{}, slots)
+	for {
+		select {
+		case taken <- struct{}{}:
+		case <-taking.Done():
+			return nil
+		}
+		m, redelivered := take(taking, c, queue)
+		if m == nil {
+			return nil
+		}
+		wg.Go(func() {
+			free := sync.OnceFunc(func() { <-taken })
+			defer free()
 			text, _ := stored(c.bus, m.value)
-			err := handle(ctx, m.value, events.Taken{Redelivered: m.deliveries > 1, Size: len(text), Free: free})
+			err := handle(ctx, m.value, events.Taken{Redelivered: redelivered, Size: len(text), Free: free})
 			if c.at("before ack " + name) {
 				finish(c, queue, m, err)
 			}
-		}
+		})
 	}
-	for range slots {
-		wg.Go(slot)
-	}
-	wg.Wait()
-	return nil
 }
 
 // finish acknowledges a message, or returns it to the queue.
@@ -494,29 +497,28 @@ func finish[T any](c *busConn, queue func(*fakeBus) *[]*queued[T], m *queued[T],
 
 func remove[T any](b *fakeBus, queue func(*fakeBus) *[]*queued[T], m *queued[T]) {
 	q := queue(b)
-	*q = slices.DeleteFunc(slices.Clone(*q), func(o *queued[T]) bool { return o == m })
+	*q = slices.DeleteFunc(*q, func(o *queued[T]) bool { return o == m })
 }
 
 // take waits for a due message. It returns nil when taking ends or the worker dies.
-func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*queued[T]) *queued[T] {
+func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*queued[T]) (m *queued[T], redelivered bool) {
 	for {
 		b, now := c.bus, time.Now()
 		b.mu.Lock()
 		if taking.Err() != nil || c.isDead() {
 			b.mu.Unlock()
-			return nil
+			return nil, false
 		}
-		waiting := slices.DeleteFunc(slices.Clone(*queue(b)), func(m *queued[T]) bool { return m.holder != nil })
 		changed, wake := b.changed, time.Hour
-		if len(waiting) > 0 && !b.down {
-			m := slices.MinFunc(waiting, func(x, y *queued[T]) int { return cmp.Compare(x.readyAt.UnixNano(), y.readyAt.UnixNano()) })
+		if m := next(*queue(b)); m != nil && !b.down {
 			if wake = m.readyAt.Sub(now); wake <= 0 {
 				m.holder = c
 				if m.deliveries++; m.deliveries > 1 {
 					b.redelivered++
 				}
+				redelivered = m.deliveries > 1
 				b.mu.Unlock()
-				return m
+				return m, redelivered
 			}
 		}
 		b.mu.Unlock()
@@ -528,6 +530,16 @@ func take[T any](taking context.Context, c *busConn, queue func(*fakeBus) *[]*qu
 		}
 		timer.Stop()
 	}
+}
+
+// next returns the waiting message that is due first, the oldest of several, nil if none waits.
+func next[T any](queue []*queued[T]) (first *queued[T]) {
+	for _, m := range queue {
+		if m.holder == nil && (first == nil || m.readyAt.Before(first.readyAt)) {
+			first = m
+		}
+	}
+	return first
 }
 
 // ledgerSource is the source that a ledger follows on the bus.

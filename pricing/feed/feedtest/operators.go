@@ -18,14 +18,15 @@ func (m *Market) serveCAISO(step time.Duration, column string) http.HandlerFunc 
 			_, _ = w.Write(Zipped("INVALID_REQUEST.xml", `<m:OASISReport xmlns:m="x"><m:ERROR><m:ERR_CODE>1004</m:ERR_CODE><m:ERR_DESC>Exceeded date range</m:ERR_DESC></m:ERROR></m:OASISReport>`))
 			return
 		}
-		out := "INTERVALSTARTTIME_GMT,INTERVALENDTIME_GMT,OPR_DT,OPR_HR,NODE_ID,NODE,MARKET_RUN_ID,LMP_TYPE," + column + "\n"
+		var out strings.Builder
+		out.WriteString("INTERVALSTARTTIME_GMT,INTERVALENDTIME_GMT,OPR_DT,OPR_HR,NODE_ID,NODE,MARKET_RUN_ID,LMP_TYPE," + column + "\n")
 		m.Instants(from, to, step, func(at time.Time) {
 			for kind, price := range map[string]string{"LMP": m.mwh(at), "MCC": "-1"} {
-				out += fmt.Sprintf("%s,%s,,,X,%s,%s,%s,%s\n", at.Format("2006-01-02T15:04:05-00:00"), at.Add(step).Format("2006-01-02T15:04:05-00:00"),
+				fmt.Fprintf(&out, "%s,%s,,,X,%s,%s,%s,%s\n", at.Format("2006-01-02T15:04:05-00:00"), at.Add(step).Format("2006-01-02T15:04:05-00:00"),
 					q.Get("node"), q.Get("market_run_id"), kind, price)
 			}
 		})
-		_, _ = w.Write(Zipped("20260701_PRC_LMP.csv", out))
+		_, _ = w.Write(Zipped("20260701_PRC_LMP.csv", out.String()))
 	}
 }
 
@@ -82,17 +83,18 @@ func (m *Market) serveNYISO(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	local := zone("America/New_York")
 	from, to := fileDay(name[:8], local)
-	out := `"Time Stamp","Name","PTID","LBMP ($/MWHr)","Marginal Cost Losses ($/MWHr)","Marginal Cost Congestion ($/MWHr)"` + "\n"
+	var out strings.Builder
+	out.WriteString(`"Time Stamp","Name","PTID","LBMP ($/MWHr)","Marginal Cost Losses ($/MWHr)","Marginal Cost Congestion ($/MWHr)"` + "\n")
 	step, layout, shift := time.Hour, "01/02/2006 15:04", time.Duration(0)
 	if strings.HasSuffix(name, "realtime_zone.csv") {
 		step, layout, shift = 5*time.Minute, "01/02/2006 15:04:05", 5*time.Minute
 	}
 	m.Instants(from, to, step, func(at time.Time) {
 		for _, zone := range []string{"CAPITL", "N.Y.C."} {
-			out += fmt.Sprintf("%q,%q,61757,%s,1,0\n", at.Add(shift).In(local).Format(layout), zone, m.mwh(at))
+			fmt.Fprintf(&out, "%q,%q,61757,%s,1,0\n", at.Add(shift).In(local).Format(layout), zone, m.mwh(at))
 		}
 	})
-	_, _ = io.WriteString(w, out)
+	_, _ = io.WriteString(w, out.String())
 }
 
 // serveISONE has a report such as da/final.
@@ -172,14 +174,15 @@ func (m *Market) serveLatestSPP(w http.ResponseWriter, r *http.Request) {
 
 func (m *Market) writeSPP(w io.Writer, from, to time.Time, step time.Duration) {
 	const layout = "01/02/2006 15:04:05"
-	out := "Interval,GMTIntervalEnd,Settlement Location,Pnode,LMP,MLC,MCC,MEC,BAA\n"
+	var out strings.Builder
+	out.WriteString("Interval,GMTIntervalEnd,Settlement Location,Pnode,LMP,MLC,MCC,MEC,BAA\n")
 	m.Instants(from, to, step, func(at time.Time) {
 		for _, node := range []string{"AECC_CSWS", "SPPNORTH_HUB"} {
 			end := at.Add(step)
-			out += fmt.Sprintf("%s,%s,%s,P,%s,0,0,0,SPP\n", end.In(zone("America/Chicago")).Format(layout), end.Format(layout), node, m.mwh(at))
+			fmt.Fprintf(&out, "%s,%s,%s,P,%s,0,0,0,SPP\n", end.In(zone("America/Chicago")).Format(layout), end.Format(layout), node, m.mwh(at))
 		}
 	})
-	_, _ = io.WriteString(w, out)
+	_, _ = io.WriteString(w, out.String())
 }
 
 // serveERCOT has pages of 17 rows.
@@ -206,25 +209,35 @@ func (m *Market) serveERCOT(w http.ResponseWriter, r *http.Request) {
 		step = 15 * time.Minute
 		fields = []string{"deliveryDate", "deliveryHour", "deliveryInterval", "settlementPoint", "settlementPointType", "settlementPointPrice", "DSTFlag"}
 	}
-	var rows [][]any
+	page, _ := strconv.Atoi(q.Get("page"))
+	const size = 17
+	point, rows, all := q.Get("settlementPoint"), [][]any{}, 0
+	add := func(row func() []any) { // only the rows of the page are made
+		if all/size == page-1 {
+			rows = append(rows, row())
+		}
+		all++
+	}
 	m.Instants(from, to, step, func(at time.Time) {
 		clock := at.In(local)
 		repeated := clock.Add(-time.Hour).Hour() == clock.Hour()
-		point, price := q.Get("settlementPoint"), json.Number(m.mwh(at))
-		if realTime {
-			rows = append(rows,
-				[]any{clock.Format(time.DateOnly), clock.Hour() + 1, clock.Minute()/15 + 1, point, "LZ", price, repeated},
-				[]any{clock.Format(time.DateOnly), clock.Hour() + 1, clock.Minute()/15 + 1, point, "LZEW", json.Number("-5"), repeated})
+		if !realTime {
+			add(func() []any {
+				return []any{clock.Format(time.DateOnly), fmt.Sprintf("%02d:00", clock.Hour()+1), point, json.Number(m.mwh(at)), repeated}
+			})
 			return
 		}
-		rows = append(rows, []any{clock.Format(time.DateOnly), fmt.Sprintf("%02d:00", clock.Hour()+1), point, price, repeated})
+		for _, kind := range []string{"LZ", "LZEW"} {
+			add(func() []any {
+				price := map[string]string{"LZ": m.mwh(at), "LZEW": "-5"}[kind]
+				return []any{clock.Format(time.DateOnly), clock.Hour() + 1, clock.Minute()/15 + 1, point, kind, json.Number(price), repeated}
+			})
+		}
 	})
-	page, _ := strconv.Atoi(q.Get("page"))
-	const size = 17
 	named := make([]map[string]string, len(fields))
 	for i, name := range fields {
 		named[i] = map[string]string{"name": name}
 	}
-	writeJSON(w, map[string]any{"_meta": map[string]int{"totalPages": (len(rows) + size - 1) / size, "currentPage": page},
-		"fields": named, "data": rows[min((page-1)*size, len(rows)):min(page*size, len(rows))]})
+	writeJSON(w, map[string]any{"_meta": map[string]int{"totalPages": (all + size - 1) / size, "currentPage": page},
+		"fields": named, "data": rows})
 }

@@ -22,7 +22,7 @@ func TestPark_GiveUpAtOnce(t *testing.T) {
 		const homes = 500
 		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
 		w.endpoint("ep", patience(0))
-		w.homes(560 * events.SliceHomes)
+		w.homes(40 * events.SliceHomes)
 		w.neighbor(homes)
 		w.partner.answers(func(r *http.Request, a arrival) int {
 			if a.host == "ep" {
@@ -183,8 +183,9 @@ func TestRecord_LongReasons(t *testing.T) {
 // A worker that stops leaves the slices that wait for a slow endpoint to other workers.
 func TestStop_SlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
-		w.homes(24 * events.SliceHomes)
+		const slices, triggers = 6, 8
+		w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.homes(slices * events.SliceHomes)
 		w.endpoint("ep")
 		// All responses come at the same moments. Otherwise a slice may have one every few
 		// milliseconds, so that no slice is slow and none waits.
@@ -195,8 +196,8 @@ func TestStop_SlowEndpoint(t *testing.T) {
 			return http.StatusOK
 		})
 		first := w.worker()
-		for i := range 8 {
-			w.trigger(24 - i)
+		for i := range triggers {
+			w.trigger(triggers - i) // none covers an older one
 		}
 		<-time.After(5500 * time.Millisecond)
 		first.stop()
@@ -227,8 +228,8 @@ func TestStop_WaitingRetries(t *testing.T) {
 	for name, until := range map[string]time.Duration{"first attempts": 0, "failed before": 25 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				const n = 40 * events.SliceHomes
-				w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+				const n = 10 * events.SliceHomes
+				w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, AllowPrivate: true}
 				w.homes(n)
 				w.endpoint("fast")
 				w.endpoint("slow", func(e *storage.WebhookEndpoint) {
@@ -248,7 +249,7 @@ func TestStop_WaitingRetries(t *testing.T) {
 					return http.StatusOK
 				})
 				first := w.worker()
-				tr := w.trigger(24)
+				tr := w.trigger(2)
 				<-time.After(15 * time.Second)
 				if until > 0 {
 					<-time.After(30 * time.Minute) // the retries are due
@@ -272,10 +273,10 @@ func TestHarm_SlowBesideGood(t *testing.T) {
 		for _, c := range []slowBesideGood{
 			{latency: 20 * time.Millisecond, slowness: 9 * time.Second},
 			{latency: 150 * time.Millisecond, slowness: 9 * time.Second},
-			{latency: 150 * time.Millisecond, slowness: time.Second, slices: 80},
-			{latency: 20 * time.Millisecond, perSecond: 10},
+			{latency: 150 * time.Millisecond, slowness: time.Second, slices: 20},
+			{latency: 20 * time.Millisecond, perSecond: 2.5},
 		} {
-			c.slow, c.slices = slow, max(c.slices, 40)
+			c.slow, c.slices = slow, max(c.slices, 10)
 			inWorld(t, func(t *testing.T, w *world) { c.test(t, w) })
 		}
 	}
@@ -291,7 +292,8 @@ type slowBesideGood struct {
 }
 
 func (c slowBesideGood) test(t *testing.T, w *world) {
-	w.options.Slices, w.options.Concurrency, w.options.EndpointConcurrency = 16, 1024, 64
+	const slots, each = 4, 16
+	w.options.Slices, w.options.Concurrency, w.options.EndpointConcurrency = slots, 256, each
 	n := c.slices * events.SliceHomes
 	w.homes(n)
 	w.endpoint("good")
@@ -304,7 +306,7 @@ func (c slowBesideGood) test(t *testing.T, w *world) {
 		}
 		return http.StatusOK
 	})
-	at := time.Duration(n/64) * c.slowness
+	at := time.Duration(n/each) * c.slowness
 	if c.perSecond > 0 {
 		at = time.Duration(float64(n) / c.perSecond * float64(time.Second))
 	}
@@ -316,7 +318,7 @@ func (c slowBesideGood) test(t *testing.T, w *world) {
 	for _, a := range w.partner.got() {
 		got[a.host], last[a.host] = got[a.host]+1, latestOf(last[a.host], a.at)
 	}
-	for host, alone := range map[string]time.Duration{"good": time.Duration(n/64) * c.latency, c.slow: at} {
+	for host, alone := range map[string]time.Duration{"good": time.Duration(n/each) * c.latency, c.slow: at} {
 		if took := last[host].Sub(began); got[host] != n || took > 2*alone {
 			t.Errorf("%+v: %d webhooks to %s in %s, want %d in %s", c, got[host], host, took, n, alone)
 		}

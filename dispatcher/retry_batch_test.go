@@ -142,8 +142,8 @@ func TestBatchRetries_Groups(t *testing.T) {
 func TestBatchRetries_LongCurves(t *testing.T) {
 	e := newTarget(storage.DefaultRetryPolicy())
 	tr := events.Trigger{ID: "trg", OrganizationID: "org", Start: storage.Time{Time: noon}, End: storage.Time{Time: noon.Add(pricing.MaxWindow)}}
-	for distinct, want := range map[int]int{1: 1, events.WideSliceHomes: 26} {
-		curves := make([]*signals.Curve, distinct)
+	for _, tt := range []struct{ n, distinct, want int }{{events.WideSliceHomes, 1, 1}, {events.SliceHomes, events.SliceHomes, 7}} {
+		curves := make([]*signals.Curve, tt.distinct)
 		for i := range curves {
 			curve, err := pricing.CurveFromRuns(tr.Window(), longRuns(i, tr.Window().Len()), pricing.ExportCompensation{}, "TARIFF")
 			if err != nil {
@@ -151,9 +151,9 @@ func TestBatchRetries_LongCurves(t *testing.T) {
 			}
 			curves[i] = signals.NewCurve(*curve, "plan")
 		}
-		jobs, results := make([]job, events.WideSliceHomes), make([]result, events.WideSliceHomes)
+		jobs, results := make([]job, tt.n), make([]result, tt.n)
 		for i := range jobs {
-			signal := signals.Signal{HomeID: homeID(i), Curve: curves[i%distinct]}
+			signal := signals.Signal{HomeID: homeID(i), Curve: curves[i%tt.distinct]}
 			jobs[i] = job{Message: webhook.NewMessage(&tr, "ep", signal, storage.FormatSignal), target: e, attempt: 1}
 			results[i] = result{dueAt: noon, nextAttempt: 2}
 		}
@@ -165,8 +165,8 @@ func TestBatchRetries_LongCurves(t *testing.T) {
 				t.Errorf("a retry has %d bytes: %v", len(data), err)
 			}
 		}
-		if homes != len(jobs) || len(retries) != want {
-			t.Errorf("with %d curves, %d homes are in %d retries, want %d", distinct, homes, len(retries), want)
+		if homes != len(jobs) || len(retries) != tt.want {
+			t.Errorf("with %d curves, %d homes are in %d retries, want %d", tt.distinct, homes, len(retries), tt.want)
 		}
 	}
 }

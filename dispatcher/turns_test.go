@@ -93,8 +93,8 @@ func TestTurns_FullQueue(t *testing.T) {
 // A slice for many endpoints takes as many slots as its requests in flight need.
 func TestTurns_ManyEndpoints(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
-		const homes, endpoints = 4 * events.SliceHomes, 40
+		w.options.Slices, w.options.Concurrency = 16, 64
+		const homes, endpoints = 4 * events.SliceHomes, 10
 		w.homes(homes)
 		for i := range endpoints {
 			w.endpoint(fmt.Sprint("ep", i))
@@ -110,7 +110,7 @@ func TestTurns_ManyEndpoints(t *testing.T) {
 			<-time.After(time.Millisecond)
 			return http.StatusOK
 		})
-		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes * endpoints})
+		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: homes * endpoints})
 		if n := most.Load(); n != 2*endpoints {
 			t.Errorf("%d requests were in flight, want those of two slices: %d", n, 2*endpoints)
 		}

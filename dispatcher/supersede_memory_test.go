@@ -26,7 +26,7 @@ func TestSupersede_ReadsOnlyMemory(t *testing.T) {
 				w.worker()
 				var newest events.Trigger
 				for range triggers {
-					newest = w.trigger(24)
+					newest = w.trigger(2)
 					<-time.After(10 * time.Millisecond)
 				}
 				w.wants(newest, outcomes{events.OutcomeDelivered: homes})

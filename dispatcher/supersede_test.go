@@ -17,11 +17,12 @@ import (
 // may supersede some homes of a slice that it has reached meanwhile.
 func TestSupersede_SlowEndpointReachesEveryHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes, triggers = 16 * events.SliceHomes, 16
+		const homes, triggers = 8 * events.SliceHomes, 12
+		w.options.EndpointConcurrency = 4
 		w.homes(homes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
 		w.partner.answers(func(*http.Request, arrival) int {
-			<-time.After(time.Second) // 8 requests at once take two minutes for a walk
+			<-time.After(time.Second) // 4 requests at once take two minutes for a walk
 			return http.StatusOK
 		})
 		w.worker()
@@ -43,7 +44,7 @@ func TestSupersede_SlowEndpointReachesEveryHome(t *testing.T) {
 // homes.
 func TestRetryAfter_ReachesEveryHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes, triggers, quota = 32 * events.SliceHomes, 12, 2 * events.SliceHomes
+		const homes, triggers, quota = 8 * events.SliceHomes, 12, events.SliceHomes / 2
 		w.homes(homes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
 		var mu sync.Mutex // of since and n
@@ -105,7 +106,7 @@ func TestSupersede_BusHangs(t *testing.T) {
 // longer than needed.
 func TestSupersede_SlowEndpointStaysBusy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes, took = 24 * events.SliceHomes, 200 * time.Millisecond
+		const homes, took = 12 * events.SliceHomes, 200 * time.Millisecond
 		w.homes(homes)
 		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
 		w.partner.answers(func(*http.Request, arrival) int {

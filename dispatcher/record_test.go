@@ -61,7 +61,7 @@ func TestRecord_StoreFull(t *testing.T) {
 // the webhooks without an outcome, which a kill of the worker would repeat.
 func TestRecord_StalledStoreLimitsSlowSlices(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const n = 40 * events.SliceHomes
+		const n = 12 * events.SliceHomes
 		w.homes(n)
 		w.endpoint("ep")
 		w.partner.answers(func(*http.Request, arrival) int {
@@ -89,8 +89,8 @@ func TestRecord_StalledStoreLimitsSlowSlices(t *testing.T) {
 // Slow slices that end together do not each make way for all that wait.
 func TestRecord_StallEnds(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.options.EndpointConcurrency, w.options.Concurrency, w.options.Slices = 128, 1024, 16
-		const n, triggers = 20 * events.SliceHomes, 6
+		w.options.EndpointConcurrency, w.options.Concurrency, w.options.Slices = 32, 256, 4
+		const n, triggers = 6 * events.SliceHomes, 6
 		w.homes(n)
 		w.endpoint("ep")
 		w.partner.answers(func(*http.Request, arrival) int {
@@ -108,7 +108,7 @@ func TestRecord_StallEnds(t *testing.T) {
 		})
 		var all []events.Trigger
 		for i := range triggers {
-			all = append(all, w.trigger(24-i)) // no window covers an earlier one
+			all = append(all, w.trigger(triggers-i)) // no window covers an earlier one
 		}
 		<-time.After(10 * time.Second)
 		for range len(w.partner.got()) / events.SliceHomes { // all slices that are being stored

@@ -205,7 +205,7 @@ func TestChannel_DeadSMTP(t *testing.T) {
 				return ours, nil
 			},
 		}
-		const emails = 5 * channelSlots
+		const emails = 2 * channelSlots
 		for i := range emails {
 			w.channel("org", fmt.Sprintf("a%03d", i), storage.ChannelEmail, "ops@org.example")
 		}

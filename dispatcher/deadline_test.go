@@ -68,7 +68,7 @@ func TestRetry_Deadline(t *testing.T) {
 // delivery to a slow endpoint has its first attempt under any policy.
 func TestReschedule_SlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes = 40 * events.SliceHomes // more than the slow endpoint accepts at once, in any order
+		const homes = 16 * events.SliceHomes // more than the slow endpoint accepts at once, in any order
 		w.homes(homes)
 		w.endpoint("fast")
 		w.endpoint("slow", patience(0))
@@ -79,7 +79,7 @@ func TestReschedule_SlowEndpoint(t *testing.T) {
 			return http.StatusOK
 		}))
 		w.worker()
-		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * homes})
+		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * homes})
 		rescheduled := 0
 		w.bus.mu.Lock()
 		defer w.bus.mu.Unlock()

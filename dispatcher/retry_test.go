@@ -377,7 +377,7 @@ func TestEndpoint_SlowNeighbor(t *testing.T) {
 // the square of its homes.
 func TestRetry_SlowBesideFast(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const slices = 60
+		const slices = 20
 		w.options.EndpointConcurrency = 16
 		w.homes(slices * events.SliceHomes)
 		w.endpoint("fast")
@@ -389,7 +389,7 @@ func TestRetry_SlowBesideFast(t *testing.T) {
 			return http.StatusOK
 		})
 		w.worker()
-		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
+		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
 		if n := len(w.bus.retryPuts); n > 2*slices {
 			t.Errorf("%d slices have stored %d retries", slices, n)
 		}
@@ -402,9 +402,11 @@ func TestRetry_DeadlineAtSlowEndpoint(t *testing.T) {
 		const slices, limit = 40, 60
 		w.plan("slow")
 		w.homes(events.SliceHomes)
-		for i := range slices * events.SliceHomes {
-			storagetest.Put(w.t, w.store, storagetest.Home("org", fmt.Sprintf("slow_%04d", i), "slow"))
+		slow := make([]storage.Entity, slices*events.SliceHomes)
+		for i := range slow {
+			slow[i] = storagetest.Home("org", fmt.Sprintf("slow_%04d", i), "slow")
 		}
+		storagetest.Put(w.t, w.store, slow...)
 		w.endpoint("ep", patience(limit))
 		w.partner.answers(func(_ *http.Request, a arrival) int {
 			if strings.HasPrefix(a.home, "slow") {

@@ -36,7 +36,7 @@ func (w *world) checkDelivered(list []events.Delivery, most int) {
 }
 
 func TestWalk_EveryHomeOnce(t *testing.T) {
-	for _, n := range []int{0, 1, events.SliceHomes, events.SliceHomes + 1, 7*events.SliceHomes - 1} {
+	for _, n := range []int{0, 1, events.SliceHomes, events.SliceHomes + 1, 5*events.SliceHomes - 1} {
 		testEveryHomeOnce(t, n, false)
 		testEveryHomeOnce(t, 4*n, true)
 	}
@@ -50,7 +50,7 @@ func testEveryHomeOnce(t *testing.T, n int, wide bool) {
 		w.endpoint("ep1")
 		w.endpoint("ep2")
 		w.worker()
-		tr := w.trigger(24)
+		tr := w.trigger(1)
 		want := outcomes{events.OutcomeDelivered: 2 * n}
 		if n == 0 {
 			want = outcomes{}
@@ -220,7 +220,7 @@ func TestWalk_ForgottenHomes(t *testing.T) {
 					}
 					return nil
 				}
-				tr := w.trigger(24)
+				tr := w.trigger(1)
 				workers <- w.worker()
 				const homes = slices * events.SliceHomes
 				w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: homes - deleted}), 1)
@@ -300,7 +300,7 @@ func TestWorker_Dies(t *testing.T) {
 				w.homes(n)
 				w.endpoint("ep")
 				dying := w.worker(dieAt(point, times))
-				tr := w.trigger(24)
+				tr := w.trigger(1)
 				w.bus.await(func() bool { return dying.conn.isDead() })
 				w.worker()
 				list := w.wants(tr, outcomes{events.OutcomeDelivered: n})
@@ -381,7 +381,7 @@ func TestWorker_GracefulStop(t *testing.T) {
 		w.endpoint("ep")
 		w.partner.answers(func(*http.Request, arrival) int { <-time.After(time.Millisecond); return http.StatusOK })
 		first := w.worker()
-		tr := w.trigger(24)
+		tr := w.trigger(1)
 		<-time.After(30 * time.Millisecond)
 		first.stop()
 		if got := len(w.partner.got()); got == 0 || got == n {

@@ -269,7 +269,7 @@ func TestNotice_EndpointDisabled(t *testing.T) {
 // resets the time. A policy of zero never disables.
 func TestEndpoint_DisabledAfterFailures(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.homes(2)
+		w.homes(1)
 		disablesAfter := func(seconds float64) func(*storage.WebhookEndpoint) {
 			return func(e *storage.WebhookEndpoint) {
 				e.RetryPolicy = storage.RetryPolicy{InitialSeconds: 60, Multiplier: 1, MaxSeconds: 60, GiveUpSeconds: 86400, DisableAfterSeconds: seconds}

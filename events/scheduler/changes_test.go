@@ -322,8 +322,8 @@ func TestChanges_FlexAlerts(t *testing.T) {
 			}
 		}
 		w.triggers.mu.Unlock()
-		ended := w.flexAlert("p", began.Add(time.Hour), time.Hour)
-		pass(4 * time.Hour)
+		ended := w.flexAlert("p", began.Add(15*time.Minute), 15*time.Minute)
+		pass(30 * time.Minute)
 		w.flexAlert("p", from, 0)
 		pass(minute)
 		if got := w.operations(ended); !slices.Equal(got, []string{"CREATE"}) {

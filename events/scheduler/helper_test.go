@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -27,6 +28,13 @@ type tasks struct {
 	due     []events.Task
 	doing   map[events.TaskName]int
 	fail    func(what string) error // nil for no time
+	changed chan struct{}           // closed and replaced when a task is put or put back
+}
+
+// wakeLocked wakes the consumers.
+func (q *tasks) wakeLocked() {
+	close(q.changed)
+	q.changed = make(chan struct{})
 }
 
 func (q *tasks) failing(what string) error {
@@ -44,6 +52,7 @@ func (q *tasks) put(t events.Task, replace bool) error {
 	defer q.mu.Unlock()
 	if _, there := q.waiting[t.Name()]; !there || replace {
 		q.waiting[t.Name()] = t
+		q.wakeLocked()
 	}
 	return q.failing("put, unanswered")
 }
@@ -98,27 +107,30 @@ func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, err
 
 func (q *tasks) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
 
-func (q *tasks) take() (events.Task, bool) {
+// take takes a due task. If none is due, it returns the time until the next one, and a
+// channel that is closed when the tasks change.
+func (q *tasks) take() (t events.Task, ok bool, wait time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.move()
 	if len(q.due) == 0 {
-		return events.Task{}, false
+		wait = time.Hour
+		for _, t := range q.waiting {
+			wait = min(wait, time.Until(t.DueAt.Time))
+		}
+		return t, false, wait, q.changed
 	}
-	t := q.due[0]
+	t = q.due[0]
 	q.due = q.due[1:]
 	q.doing[t.Name()]++
-	return t, true
+	return t, true, 0, nil
 }
 
 func (q *tasks) ConsumeTasks(ctx, taking context.Context, _ events.TaskKind, _ int, handle func(context.Context, events.Task, events.Taken) error) error {
 	for taking.Err() == nil {
-		t, ok := q.take()
+		t, ok, wait, changed := q.take()
 		if !ok {
-			select {
-			case <-time.After(5 * time.Second):
-			case <-taking.Done():
-			}
+			periodic.Wait(taking, wait, changed)
 			continue
 		}
 		err := handle(ctx, t, events.Taken{})
@@ -129,6 +141,7 @@ func (q *tasks) ConsumeTasks(ctx, taking context.Context, _ events.TaskKind, _ i
 		q.doing[t.Name()]--
 		if err != nil {
 			q.due = append(q.due, t)
+			q.wakeLocked()
 		}
 		q.mu.Unlock()
 	}
@@ -225,7 +238,7 @@ func newWorld(t testing.TB) *world {
 	store, log, _ := storagetest.NewStore(time.Now)
 	w := &world{
 		t: t, store: store, log: log, triggers: &triggers{}, logger: slog.New(slog.DiscardHandler),
-		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}},
+		tasks: &tasks{waiting: map[events.TaskName]events.Task{}, doing: map[events.TaskName]int{}, changed: make(chan struct{})},
 	}
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Name: "Org"}, storagetest.Home("org", "h1", "p"), storagetest.Home("org", "h2", "p"))
 	return w

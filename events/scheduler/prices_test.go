@@ -230,7 +230,7 @@ func TestFollowPrices_AffectedHomes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := priceWorld(t)
-				defer w.fleet(3)()
+				defer w.fleet(2)()
 				pass(minute)
 				if got := w.triggered(); got != "" {
 					t.Errorf("changes before the schedule trigger %s", got)

@@ -184,16 +184,16 @@ func TestScheduler_ChangeBeforeRun(t *testing.T) {
 		pass(24 * time.Hour)
 		w.expect("daily", 15*minute, 60*minute, 24*60*minute+45*minute)
 		w.change("sch", func(s *storage.Schedule) { s.Enabled = false })
-		pass(48 * time.Hour)
+		pass(24 * time.Hour)
 		w.change("sch", func(s *storage.Schedule) { s.Enabled, s.EveryMinutes, s.Cron = true, 1440, "" })
 		w.forget()
 		pass(24 * time.Hour)
-		w.expect("on again", 4*24*60*minute)
+		w.expect("on again", 3*24*60*minute)
 		if err := w.store.Delete(t.Context(), storage.KindSchedule.Ref("org", "sch")); err != nil {
 			t.Fatal(err)
 		}
-		pass(48 * time.Hour)
-		w.expect("deleted", 4*24*60*minute)
+		pass(24 * time.Hour)
+		w.expect("deleted", 3*24*60*minute)
 		if left, _ := w.tasks.Tasks(t.Context(), events.TaskSchedule); len(left) != 0 {
 			t.Errorf("%v still wait", left)
 		}
@@ -261,7 +261,7 @@ func TestScheduler_DamagedBeforeRun(t *testing.T) {
 		w.create(schedule(15))
 		damage(t, w.log, storage.KindSchedule.Ref("org", "sch"))
 		pass(15 * minute)
-		due, _ := w.tasks.take()
+		due, _, _, _ := w.tasks.take()
 		s := New(Deps{Store: w.store, Tasks: w.tasks, Log: w.logger, Registerer: prometheus.NewRegistry(), Now: w.now})
 		if err := s.handle(t.Context(), due, events.Taken{}); due.ID != "sch" || err != nil {
 			t.Errorf("run of %q ends with %v", due.ID, err)

@@ -40,9 +40,9 @@ var deathPoints = []string{
 }
 
 func drawScript(rt *rapid.T) script {
-	s := script{Homes: rapid.IntRange(1, 2*events.SliceHomes+2).Draw(rt, "homes"), Endpoints: rapid.IntRange(1, 2).Draw(rt, "endpoints")}
+	s := script{Homes: rapid.IntRange(1, 4*events.SliceHomes).Draw(rt, "homes"), Endpoints: rapid.IntRange(1, 2).Draw(rt, "endpoints")}
 	if s.Wide = rapid.Bool().Draw(rt, "wide"); s.Wide {
-		s.Homes *= 3
+		s.Homes *= 2
 	}
 	what := rapid.SampledFrom([]string{
 		"die", "die", "die", "kill", "stop", "trigger", "lose", "refuse", "fail", "break", "slow", "heal", "delete", "make again",

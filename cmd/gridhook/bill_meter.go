@@ -23,8 +23,8 @@ import (
 func meterFlags() []bodyFlag {
 	usual := solar.DefaultArray
 	return []bodyFlag{
-		{name: "load", field: "loadKwh", value: meterFile{}, help: "`file` with the consumption of each step in kWh, negative for exported energy, or a Green Button file; - for standard input"},
-		{name: "generated", field: "generatedKwh", value: numbersFile{}, help: "`file` with the solar generation of each step of --load in kWh"},
+		{name: "load", field: "loadKwh", value: fileOf(metered), help: "`file` with the consumption of each step in kWh, negative for exported energy, or a Green Button file; - for standard input"},
+		{name: "generated", field: "generatedKwh", value: fileOf(func(content []byte) (any, error) { return numbers(content) }), help: "`file` with the solar generation of each step of --load in kWh"},
 		{name: "annual-kwh", field: "annualKwh", value: 0.0, help: "annual consumption in `kWh` (default the home's, or 10791)"},
 		{name: "start", help: "first `day` of the file (default a typical year)"},
 		{name: "step", field: "stepMinutes", value: span{0, time.Minute}, help: "length of the file's steps, such as 15m (default the file is one year)"},

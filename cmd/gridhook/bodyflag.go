@@ -47,12 +47,12 @@ type (
 	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
 	// for RUNNING_TOTAL.
 	enum string
-	// textFile, numbersFile and meterFile name a file with the value: a text, a CSV with
-	// numbers, or either such a CSV or a Green Button file.
-	textFile    struct{}
-	numbersFile struct{}
-	meterFile   struct{}
+	// fileOf is a flag for a file whose content the function parses.
+	fileOf func(content []byte) (any, error)
 )
+
+// textFile is a flag for a file with a text.
+var textFile fileOf = func(content []byte) (any, error) { return strings.TrimSpace(string(content)), nil }
 
 // fields is the body of a request.
 type fields map[string]any
@@ -150,15 +150,8 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		})
 	case enum:
 		return text(string(v), func(text string) (any, error) { return strings.ToUpper(strings.ReplaceAll(text, "-", "_")), nil })
-	case textFile:
-		return text("", func(name string) (any, error) {
-			content, err := readFile(name, cmd.InOrStdin())
-			return strings.TrimSpace(string(content)), err
-		})
-	case numbersFile:
-		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), numbers) })
-	case meterFile:
-		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), metered) })
+	case fileOf:
+		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), v) })
 	}
 	return pointed(flags.String(f.name, f.value.(string), f.help))
 }

@@ -121,8 +121,8 @@ func newContextAdd(g *globals) *cobra.Command {
 		{name: "data", help: "the server's data `folder` with the operator's key"},
 		{name: "org", help: "`organization` to act for"},
 		{name: "api-url", help: "`URL` of the public API, to act as a partner"},
-		{name: "operator-key-file", field: "operator-key", value: textFile{}, help: "`file` with the operator's key, - for standard input"},
-		{name: "api-key-file", field: "api-key", value: textFile{}, help: "`file` with the partner's API key, - for standard input"},
+		{name: "operator-key-file", field: "operator-key", value: textFile, help: "`file` with the operator's key, - for standard input"},
+		{name: "api-key-file", field: "api-key", value: textFile, help: "`file` with the partner's API key, - for standard input"},
 	}
 	var read func() (fields, error)
 	cmd := &cobra.Command{

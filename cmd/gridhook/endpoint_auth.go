@@ -12,15 +12,15 @@ import (
 func authFlags() []bodyFlag {
 	const authentication, certificate = "authentication", "clientCertificate"
 	return []bodyFlag{
-		{name: "bearer-token-file", field: authentication + ".token", value: textFile{}, help: "`file` with the bearer token to send, - for standard input"},
+		{name: "bearer-token-file", field: authentication + ".token", value: textFile, help: "`file` with the bearer token to send, - for standard input"},
 		{name: "oauth-token-url", field: authentication + ".tokenUrl", help: "token `URL` of OAuth 2 client credentials"},
 		{name: "oauth-client-id", field: authentication + ".clientId", help: "client `identifier` at the token URL"},
-		{name: "oauth-client-secret-file", field: authentication + ".clientSecret", value: textFile{}, help: "`file` with the client secret, - for standard input"},
+		{name: "oauth-client-secret-file", field: authentication + ".clientSecret", value: textFile, help: "`file` with the client secret, - for standard input"},
 		{name: "oauth-scope", field: authentication + ".scopes", value: []string{}, help: "`scope` to request; repeatable"},
 		{name: "oauth-audience", field: authentication + ".audience", help: "`audience` to request, if the token URL requires one"},
 		{name: "no-authentication", field: authentication, value: sets{nil}, help: "removal of the authentication; only the signature remains"},
-		{name: "client-cert", field: certificate + ".certificate", value: textFile{}, help: "`file` with the client certificate's chain for mutual TLS, PEM"},
-		{name: "client-key", field: certificate + ".privateKey", value: textFile{}, help: "`file` with the client certificate's private key, PEM"},
+		{name: "client-cert", field: certificate + ".certificate", value: textFile, help: "`file` with the client certificate's chain for mutual TLS, PEM"},
+		{name: "client-key", field: certificate + ".privateKey", value: textFile, help: "`file` with the client certificate's private key, PEM"},
 		{name: "no-client-cert", field: certificate, value: sets{nil}, help: "removal of the client certificate"},
 	}
 }

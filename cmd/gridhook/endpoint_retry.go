@@ -42,6 +42,6 @@ func secretChoice(usual string) []bodyFlag {
 			name: "signature", help: "signature `scheme`: hmac, or ed25519, which receivers verify with a public key (default " + usual + ")",
 			words: wire.Texts([]storage.Signature{storage.SignatureHMAC, storage.SignatureEd25519}),
 		},
-		{name: "secret-file", field: "secret", value: textFile{}, help: "`file` with your own signing secret (whsec_...) for hmac, - for standard input (default generated)"},
+		{name: "secret-file", field: "secret", value: textFile, help: "`file` with your own signing secret (whsec_...) for hmac, - for standard input (default generated)"},
 	}
 }

@@ -33,21 +33,16 @@ func ref(to string) object { return object{"$ref": "#/components/" + to} }
 // OpenAPI returns the OpenAPI 3.1 document for an audience. It builds the document from
 // the table of routes and the tags of the routes' types, once per process. Callers must not
 // change it.
-func OpenAPI(a Audience) ([]byte, error) {
-	if a == AudienceOperator {
-		return operatorDocument()
-	}
-	return partnerDocument()
-}
+func OpenAPI(a Audience) ([]byte, error) { return documents[a]() }
 
-var (
-	partnerDocument  = sync.OnceValues(func() ([]byte, error) { return marshalDocument(AudiencePartner) })
-	operatorDocument = sync.OnceValues(func() ([]byte, error) { return marshalDocument(AudienceOperator) })
-)
+// documents has the document of each audience.
+var documents = map[Audience]func() ([]byte, error){AudiencePartner: documentOf(AudiencePartner), AudienceOperator: documentOf(AudienceOperator)}
 
-func marshalDocument(a Audience) ([]byte, error) {
-	d := document{audience: a, types: wire.NewTypes()}
-	return json.Marshal(d.document())
+func documentOf(a Audience) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		d := document{audience: a, types: wire.NewTypes()}
+		return json.Marshal(d.document())
+	})
 }
 
 // document builds an OpenAPI document.

@@ -10,15 +10,6 @@ import (
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
-// catalogEntry is a plan in the list of the catalog.
-type catalogEntry struct {
-	catalog.Summary
-	// SourceDate is the day of the newest source. Newer is a plan that replaced this
-	// plan.
-	SourceDate string `json:"sourceDate"`
-	Newer      string `json:"newer,omitempty"`
-}
-
 func newPlanCatalog(g *globals) *cobra.Command {
 	var utility, search string
 	r := resource{
@@ -39,11 +30,7 @@ them on a server. A plan with a caveat has a lower confidence; the JSON says why
   gridhook plan catalog --search "pg&e e-elec"
   gridhook plan catalog --utility 4110 --search hourly --json`,
 		RunE: func(_ *cobra.Command, _ []string) error {
-			found := []catalogEntry{}
-			for _, p := range catalog.Find(utility, search) {
-				found = append(found, catalogEntry{p.Summary, p.SourceDate, p.Newer})
-			}
-			return r.showAll(found)
+			return r.showAll(append([]catalog.Plan{}, catalog.Find(utility, search)...)) // no null in JSON
 		},
 	}
 	cmd.Flags().StringVar(&utility, "utility", "", "`words` of the utility's name, its state or its EIA number (default all)")

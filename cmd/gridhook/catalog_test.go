@@ -13,7 +13,7 @@ func TestPlanCatalog_Offline(t *testing.T) {
 	if want := "ID         STATE  UTILITY                    NAME   AS OF       NEWER  CAVEATS\npge-ev2-a  CA     Pacific Gas & Electric Co  EV2-A  2026-03-01  -      -\n"; got.code != 0 || got.out != want {
 		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
 	}
-	var all []catalogEntry
+	var all []catalog.Plan
 	if got := run(t, nil, "", []string{"plan", "catalog", "--json"}); json.Unmarshal([]byte(got.out), &all) != nil || len(all) != len(catalog.All()) {
 		t.Errorf("%d plans of %d", len(all), len(catalog.All()))
 	}

@@ -11,13 +11,13 @@ import (
 // Plan is a residential rate plan.
 type Plan struct {
 	Summary
-	SourceDate string // day of the newest source
-	Newer      string // ID of a plan of the same schedule with a newer source
-	Checked    bool   // checked by itself against its source
+	SourceDate string `json:"sourceDate"`      // day of the newest source
+	Newer      string `json:"newer,omitempty"` // ID of a plan of the same schedule with a newer source
+	Checked    bool   `json:"-"`               // checked by itself against its source
 	// URDB is the plan as a rate of the US Utility Rate Database, in JSON, with all its
 	// versions. The label is the database's label if the plan has one, and otherwise the
 	// plan's ID.
-	URDB []byte
+	URDB []byte `json:"-"`
 }
 
 // Summary says what a plan is, without its rates.

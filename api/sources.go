@@ -219,12 +219,10 @@ func (s *server) listSourceAdapters(context.Context, *rest.Call, *struct{}) (wir
 		defaults.SetDefaults()
 		shown := wire.SourceAdapter{
 			Name: a.Name, Title: a.Title, Doc: a.Doc, URL: a.URL, EverySeconds: defaults.EverySeconds, Timezone: defaults.Timezone, Secret: a.Secret,
-			Parameters: []wire.SourceParameter{},
+			Parameters: append([]feed.Parameter{}, a.Parameters...),
 		}
-		for _, p := range a.Parameters {
-			shown.Parameters = append(shown.Parameters, wire.SourceParameter{
-				Name: p.Name, Doc: p.Doc, Example: p.Example, Required: p.Required, Values: append([]string{}, p.Values...),
-			})
+		for i := range shown.Parameters { // no null in JSON
+			shown.Parameters[i].Values = append([]string{}, shown.Parameters[i].Values...)
 		}
 		list.Data = append(list.Data, shown)
 	}

@@ -1,6 +1,9 @@
 package wire
 
-import "github.com/gridhook/gridhook/storage"
+import (
+	"github.com/gridhook/gridhook/pricing/feed"
+	"github.com/gridhook/gridhook/storage"
+)
 
 // Source is a source in a response. Its secret is masked.
 type Source struct {
@@ -25,23 +28,14 @@ type SourceWithRuns struct {
 
 // SourceAdapter describes an adapter of sources.
 type SourceAdapter struct {
-	Name         string            `json:"name" example:"caiso"`
-	Title        string            `json:"title" example:"CAISO OASIS"`
-	Doc          string            `json:"doc" doc:"The operator's documentation of the format. It may be empty." example:"https://operator.example/api"`
-	URL          string            `json:"url" doc:"The operator's address. If it is empty, every source names its own." example:"https://operator.example/api"`
-	EverySeconds int               `json:"everySeconds" doc:"The default interval between two fetches." example:"3600"`
-	Timezone     string            `json:"timezone" doc:"The default time zone of the prices' days." example:"America/Los_Angeles"`
-	Secret       string            `json:"secret" doc:"What the secret of a source is. Empty if the adapter uses none." example:"subscription key"`
-	Parameters   []SourceParameter `json:"parameters"`
-}
-
-// SourceParameter is a parameter of an adapter.
-type SourceParameter struct {
-	Name     string   `json:"name" example:"node"`
-	Doc      string   `json:"doc" example:"name of the node"`
-	Example  string   `json:"example" example:"TH_NP15_GEN-APND"`
-	Required bool     `json:"required" example:"true"`
-	Values   []string `json:"values" doc:"The allowed values. An empty list allows any value." example:"[]"`
+	Name         string           `json:"name" example:"caiso"`
+	Title        string           `json:"title" example:"CAISO OASIS"`
+	Doc          string           `json:"doc" doc:"The operator's documentation of the format. It may be empty." example:"https://operator.example/api"`
+	URL          string           `json:"url" doc:"The operator's address. If it is empty, every source names its own." example:"https://operator.example/api"`
+	EverySeconds int              `json:"everySeconds" doc:"The default interval between two fetches." example:"3600"`
+	Timezone     string           `json:"timezone" doc:"The default time zone of the prices' days." example:"America/Los_Angeles"`
+	Secret       string           `json:"secret" doc:"What the secret of a source is. Empty if the adapter uses none." example:"subscription key"`
+	Parameters   []feed.Parameter `json:"parameters"`
 }
 
 // SourceAdapterList lists the adapters.

@@ -9,6 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/pricing/savings"
@@ -41,6 +42,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[savings.Gas]():             "SavingsGas",
 	reflect.TypeFor[savings.Equipment]():       "HVACEquipment",
 	reflect.TypeFor[pricing.Part]():            "PricePart",
+	reflect.TypeFor[feed.Parameter]():          "SourceParameter",
 	reflect.TypeFor[events.Progress]():         "TriggerProgress",
 	reflect.TypeFor[storage.Onboarding]():      "OnboardingFlow",
 	reflect.TypeFor[storage.UserPreferences](): "HVACUserPreferences",

@@ -38,10 +38,11 @@ type Adapter struct {
 
 // Parameter is a setting of a source that its adapter defines, such as the node.
 type Parameter struct {
-	Name, Doc, Example string
-	Required           bool
-	// Values lists the allowed values, nil if any value is allowed.
-	Values []string
+	Name     string   `json:"name" example:"node"`
+	Doc      string   `json:"doc" example:"name of the node"`
+	Example  string   `json:"example" example:"TH_NP15_GEN-APND"`
+	Required bool     `json:"required" example:"true"`
+	Values   []string `json:"values" doc:"The allowed values. An empty list allows any value." example:"[]"`
 }
 
 // Query is what a fetch asks for.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -56,30 +57,17 @@ func finite(text string) (float64, error) {
 	return f, err
 }
 
-// kind returns the type of a field in one word, for the help and the reference.
-func kind(field any) string {
-	switch field.(type) {
-	case *bool:
-		return "bool"
-	case *int:
-		return "integer"
-	case *float64:
-		return "number"
-	case *time.Duration:
-		return "duration"
-	case *Size:
-		return "size"
-	case *slog.Level:
-		return "level"
-	}
-	return "text"
+// kinds has the types of settings in one word, for the help and the reference. Every other
+// type is a text.
+var kinds = map[reflect.Type]string{
+	reflect.TypeFor[bool](): "bool", reflect.TypeFor[int](): "integer", reflect.TypeFor[float64](): "number",
+	reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[Size](): "size", reflect.TypeFor[slog.Level](): "level",
 }
 
 // cause returns the text of a file system error without the path. The caller's message
 // names the path already.
 func cause(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()

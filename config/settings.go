@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"reflect"
 	"slices"
@@ -28,7 +29,9 @@ type Setting struct {
 func (s *Setting) TakenBy(r Role) bool { return slices.Contains(s.Roles, r) }
 
 // Kind returns the type of the setting's value in one word.
-func (s *Setting) Kind() string { return kind(s.field(&Config{})) }
+func (s *Setting) Kind() string {
+	return cmp.Or(kinds[reflect.TypeFor[Config]().FieldByIndex(s.index).Type], "text")
+}
 
 // field returns a pointer to the setting's field in c.
 func (s *Setting) field(c *Config) any {

@@ -18,9 +18,7 @@ func Examine(ctx context.Context, loaded *config.Loaded, err error, monitors []s
 
 func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, monitors []string) Report {
 	r := Report{Status: OK}
-	var wrong *config.Error
-	switch {
-	case errors.As(err, &wrong):
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		for _, m := range wrong.Mistakes {
 			where := m.Source
 			if where == "not set" || where == "default" {
@@ -28,9 +26,6 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 			}
 			r.problem("settings", "correct "+where, "%s %s", m.Setting, m.Message)
 		}
-		return r
-	case err != nil:
-		r.problem("settings", "make the settings readable", "%v", err)
 		return r
 	}
 	cfg := loaded.Config

@@ -28,7 +28,7 @@ type tasks struct {
 	due     []events.Task
 	doing   map[events.TaskName]int
 	fail    func(what string) error // nil for no time
-	changed chan struct{}           // closed and replaced when a task is put or put back
+	changed chan struct{}           // closed and replaced when a task is put or restored
 }
 
 // wakeLocked wakes the consumers.

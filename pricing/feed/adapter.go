@@ -66,7 +66,7 @@ type Request struct {
 	Optional bool
 	// versions holds the versions of the tariff that the response continues.
 	versions []json.RawMessage
-	// descriptors are those of the program whose events the response has.
+	// descriptors describe the payloads of the response's events. The program has them.
 	descriptors []openadrDescriptor
 	// spans has the prices of the earlier pages.
 	spans []span

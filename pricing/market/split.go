@@ -33,7 +33,7 @@ type RowReader struct {
 	Left int
 }
 
-// Read reads from R. Errors: ErrLongRow, and those of R.
+// Read reads from R. Errors: ErrLongRow, the errors of R.
 func (l *RowReader) Read(p []byte) (int, error) {
 	if l.Left <= 0 {
 		return 0, ErrLongRow

@@ -332,6 +332,38 @@ func TestPost_TLS(t *testing.T) {
 	}
 }
 
+// countedConn counts the writes that are longer than a handshake's.
+type countedConn struct {
+	net.Conn
+	long *atomic.Int64
+}
+
+func (c countedConn) Write(p []byte) (int, error) {
+	if len(p) >= 2<<10 {
+		c.long.Add(1)
+	}
+	return c.Conn.Write(p)
+}
+
+// The first request of a connection is one TLS record, and so one write.
+func TestPost_TLSRecords(t *testing.T) {
+	server := secureServer(t, func(http.ResponseWriter, *http.Request) {}, protocolNames(alpnHTTP1))
+	var dials, long atomic.Int64
+	c := newClient(t, &dials)
+	trust(c, server)
+	dial := c.options.Dial
+	c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		return countedConn{conn, &long}, err
+	}
+	if _, err := target(t, c, server.URL).post(patience(t), make([]byte, 8<<10), 0); err != nil {
+		t.Fatal(err)
+	}
+	if n := long.Load(); n != 1 {
+		t.Errorf("a request of 8 KB is %d writes, want 1", n)
+	}
+}
+
 // take returns an idle connection, nil if there is none.
 func take(d *destination) *http1Conn {
 	c, _ := d.acquire(context.Background())

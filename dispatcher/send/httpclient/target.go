@@ -147,6 +147,7 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 func (t *Target) tls(protocols []string) *tls.Config {
 	config := t.client.options.TLS.Clone()
 	config.ServerName, config.NextProtos = t.url.Hostname(), protocols
+	config.DynamicRecordSizingDisabled = true // small first records help pages, but each is a packet
 	if certificate := t.identity.Certificate; certificate != nil {
 		config.ClientSessionCache = nil // otherwise an identity could resume another identity's session
 		// The client sends the certificate whatever authorities the destination names.

@@ -85,6 +85,30 @@ func TestBreaker_Since(t *testing.T) {
 	stands("held while new", noon.Add(time.Hour), noon.Add(2*time.Hour), true)
 }
 
+// Whatever ends a probe releases the requests that wait for it.
+func TestBreaker_ProbeEnds(t *testing.T) {
+	due := noon.Add(5 * time.Second)
+	ends := map[string]func(*breaker){
+		"success":  func(b *breaker) { b.succeeded(due) },
+		"failure":  func(b *breaker) { b.failed(true, weightRefused, due, seconds5) },
+		"hold":     func(b *breaker) { b.hold(due, due.Add(time.Minute)) },
+		"not made": func(b *breaker) { b.drop(true) },
+		"reset":    func(b *breaker) { b.reset() },
+	}
+	for name, end := range ends {
+		b := &breaker{}
+		failTimes(b, 11, weightNoResponse, noon)
+		b.ask(due)
+		_, probing := b.ask(due)
+		end(b)
+		select {
+		case <-probing:
+		default:
+			t.Errorf("%s: the requests still wait for the probe", name)
+		}
+	}
+}
+
 func TestBreaker_OneProbe(t *testing.T) {
 	b := &breaker{}
 	failTimes(b, 11, weightNoResponse, noon)

@@ -217,6 +217,34 @@ func TestEnter_RateLimit(t *testing.T) {
 	})
 }
 
+// A changed rate limit or batch size applies at once. The same one, as after another change of
+// the endpoint, does not admit another burst.
+func TestConfigure_RateLimit(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		perSecond float64
+		batch     int
+		wait      time.Duration
+	}{
+		{"the same", 8, 4, 500 * time.Millisecond},
+		{"another rate", 80, 4, 0},
+		{"another batch size", 8, 5, 0},
+		{"none", 0, 4, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newGate(8, 8).NewEndpoint("org")
+			e.Configure(storage.DefaultRetryPolicy(), 8, 4)
+			before := e.spread(t.Context(), 4)
+			e.Configure(storage.DefaultRetryPolicy(), c.perSecond, c.batch)
+			began := time.Now()
+			after := e.spread(t.Context(), 4)
+			if took := time.Since(began); before != nil || after != nil || took != c.wait {
+				t.Errorf("%s: 4 deliveries wait %s, want %s; errors %v, %v", c.name, took, c.wait, before, after)
+			}
+		})
+	}
+}
+
 // Enter returns the time of the next probe for an endpoint that is down, without a wait for the
 // rate limit. A good probe closes the breaker.
 func TestEnter_EndpointDown(t *testing.T) {

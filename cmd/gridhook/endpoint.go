@@ -103,7 +103,7 @@ func deriveEndpoint(r record) {
 		}
 		r["healthText"] = health(state.Health)
 		if b := state.Breaker; b.Workers > 0 {
-			r["breakerText"] = fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt))
+			r["breakerText"] = breakerText(b)
 		}
 	}
 }
@@ -136,4 +136,9 @@ func health(h events.Health) string {
 		return string(h.State)
 	}
 	return fmt.Sprintf("%s since %s, %d attempts: %s", h.State, moment(h.FailingSince), h.ConsecutiveFailures, or(h.LastFailure))
+}
+
+// breakerText describes a breaker that is not closed.
+func breakerText(b events.Breaker) string {
+	return fmt.Sprintf("%s since %s, next probe %s", b.State, moment(b.Since), moment(b.NextProbeAt))
 }

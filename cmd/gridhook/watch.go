@@ -127,26 +127,30 @@ func (w *watcher) line() string {
 	return line + w.reasons
 }
 
-// why returns the most frequent reasons for retries, or "" if nothing is retried. It
-// reads one page of deliveries only.
+// why returns the breakers that are not closed, for which walks and retries wait, and the
+// most frequent reasons for retries, of one page of deliveries. A failed query returns
+// nothing: the trigger goes on, and the next query may succeed.
 func (w *watcher) why(ctx context.Context) string {
-	if w.p.Outcomes[events.OutcomeRetrying] == 0 {
-		return ""
+	const page, most = 200, 3
+	var reasons []string
+	endpoints, _ := client.All(ctx, w.c.Endpoints)
+	for i := range endpoints {
+		if e := &endpoints[i]; e.Breaker.Workers > 0 {
+			reasons = append(reasons, fmt.Sprintf("endpoint %s: breaker %s: %s", e.ID, breakerText(e.Breaker), or(plain(e.Health.LastFailure))))
+		}
 	}
-	const page, most = 200, 2
-	failed, _, err := w.c.Deliveries(ctx, client.DeliveriesRequest{
-		TriggerID: w.p.TriggerID, Outcome: events.OutcomeRetrying, Limit: page,
-	})
-	if err != nil {
-		return "" // the trigger goes on, and the next query may succeed
+	if w.p.Outcomes[events.OutcomeRetrying] > 0 {
+		failed, _, _ := w.c.Deliveries(ctx, client.DeliveriesRequest{
+			TriggerID: w.p.TriggerID, Outcome: events.OutcomeRetrying, Limit: page,
+		})
+		counts := map[string]int{}
+		for i := range failed {
+			counts[plain(failed[i].Reason)]++
+		}
+		reasons = append(reasons, slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+		})...)
 	}
-	counts := map[string]int{}
-	for i := range failed {
-		counts[plain(failed[i].Reason)]++
-	}
-	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
 	if len(reasons) == 0 {
 		return ""
 	}

@@ -20,7 +20,7 @@ func TestLimits_EndpointsPerOrganization(t *testing.T) {
 	e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/b"}`).ok(t)
 	refused := e.ask(key, endpointsPath+"create", `{"url":"https://acme.example/c"}`)
 	refused.expect(t, http.StatusConflict, rest.CodeConflict)
-	if !strings.Contains(string(refused.body), "max-endpoints") {
+	if !strings.Contains(string(refused.body), "reached the limit max-endpoints: 2.") {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	e.ask(key, endpointsPath+id+"/update", `{"enabled":true}`).ok(t)

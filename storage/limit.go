@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 )
 
 // Limit bounds the live entities of a kind in an organization. Existing entities stay
@@ -52,12 +53,12 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the organization %q has reached the limit %s, %s: delete one first, or ask the operator to raise the limit", e.Org, e.Setting, e.Amount())
 }
 
-// Amount returns the limit with its unit.
+// Amount returns the limit, with its unit if the name of the setting does not say it.
 func (e *LimitError) Amount() string {
 	if e.Kind == "" {
 		return fmt.Sprintf("%d bytes of stored records, recently deleted ones included", e.Max)
 	}
-	return fmt.Sprintf("%d of kind %s", e.Max, e.Kind)
+	return strconv.Itoa(e.Max)
 }
 
 // SetLimit bounds the entities that Create and Upsert create. Call it before the store is

@@ -74,11 +74,13 @@ func (g *globals) refusal(e *client.Error) string {
 		return fmt.Sprintf("the server at %s refused the API key: use a key of gridhook key create that is not revoked or expired", g.apiURL)
 	case e.Status == http.StatusUnauthorized:
 		_, source, _ := g.operatorKey()
-		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder", g.adminURL, source)
+		return fmt.Sprintf("the server at %s refused the operator's key from %s: use the operator.key of that server's data folder, and the address of its admin listener", g.adminURL, source)
 	case e.Code == client.CodeValidationFailed:
 		return text
+	case e.Code == client.CodeNotFound && strings.Contains(text, "no operation at this path") && !g.isPartner():
+		return fmt.Sprintf("the server at %s has no such operation: name the address of its admin listener with --admin-url", g.adminURL)
 	case e.Code == client.CodeNotFound && strings.Contains(text, "rate plan") && g.org != "":
-		return text + `: look for it with --org ` + g.org + `, or with --org "" among the plans that all organizations share, or add a plan of the catalog with gridhook plan add`
+		return text + `: look for it with --org "" among the plans that all organizations share, or add a plan of the catalog with gridhook plan add`
 	case e.RecoveryAction != "":
 		recovery := strings.ReplaceAll(e.RecoveryAction, "retry_after_seconds", fmt.Sprintf("%d seconds", e.RetryAfterSeconds)) // the field is not shown
 		text += ". " + strings.TrimSuffix(recovery, ".")

@@ -134,7 +134,18 @@ func TestKey_Rejected(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/organizations/list", answer{401, `{"error_code":"AUTH_INVALID_API_KEY","message":"m"}`})
 	got := run(t, f, "", []string{"org", "list"})
-	want := "gridhook: the server at " + f.URL + " refused the operator's key from GRIDHOOK_OPERATOR_KEY: use the operator.key of that server's data folder\n"
+	want := "gridhook: the server at " + f.URL + " refused the operator's key from GRIDHOOK_OPERATOR_KEY: use the operator.key of that server's data folder, and the address of its admin listener\n"
+	if got.code != exitFailure || got.err != want {
+		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
+	}
+}
+
+// The address of the partners' API has no operations of the operator.
+func TestServer_WrongListener(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/admin/organizations/list", answer{404, `{"error_code":"NOT_FOUND","message":"There is no operation at this path.","recovery_action":"Check the path."}`})
+	got := run(t, f, "", []string{"org", "list"})
+	want := "gridhook: the server at " + f.URL + " has no such operation: name the address of its admin listener with --admin-url\n"
 	if got.code != exitFailure || got.err != want {
 		t.Errorf("exit %d\n%swant\n%s", got.code, got.err, want)
 	}
@@ -205,7 +216,7 @@ func TestPlanGet_Shared(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/plans/flat/get", answer{404, `{"error_code":"NOT_FOUND","message":"There is no rate plan \"flat\" in organization \"acme\"."}`})
 	got := run(t, f, "", []string{"plan", "get", "flat"}, "GRIDHOOK_ORG=acme")
-	if want := `or with --org "" among the plans that all organizations share`; got.code != exitFailure || !strings.Contains(got.err, want) {
+	if want := `: look for it with --org "" among the plans that all organizations share`; got.code != exitFailure || !strings.Contains(got.err, want) {
 		t.Errorf("exit %d: %s, want %s", got.code, got.err, want)
 	}
 }

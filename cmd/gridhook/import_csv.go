@@ -34,7 +34,7 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 	limited := &market.RowReader{R: r, Left: market.MaxRow}
 	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
-	header, err := readHeader(rows)
+	header, err := readHeader(rows, org)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,9 @@ func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) erro
 	}
 }
 
-// readHeader reads the names of the columns. Its error lists all unknown names.
-func readHeader(rows *csv.Reader) ([]string, error) {
+// readHeader reads the names of the columns. Its error lists all unknown names. Without org
+// a column must name the organization.
+func readHeader(rows *csv.Reader, org string) ([]string, error) {
 	record, err := rows.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("empty file: the first row must name the columns")
@@ -92,6 +93,9 @@ func readHeader(rows *csv.Reader) ([]string, error) {
 	if len(wrong) > 0 {
 		return nil, fmt.Errorf("invalid columns in the header row: %s; each column must be a different field of a home: %s",
 			strings.Join(wrong, ", "), strings.Join(slices.Concat(textColumns, boolColumns), ", "))
+	}
+	if org == "" && !slices.Contains(header, "organizationId") {
+		return nil, errors.New("no column names the organization of the homes: name it with --org, or add the column organizationId")
 	}
 	return header, nil
 }

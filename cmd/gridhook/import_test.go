@@ -141,6 +141,7 @@ func TestImport_CSVHeader(t *testing.T) {
 		"":                     "empty file: the first row must name the columns",
 		"id,Name,id,enabled\n": `invalid columns in the header row: "Name", "id"; each column must be a different field of a home: organizationId, id,`,
 		"id,\"\n":              "read the header row: ",
+		"id,name\nh1,Lake\n":   "no column names the organization of the homes: name it with --org, or add the column organizationId",
 	} {
 		got := run(t, newFake(t), content, []string{"import", "--format", "csv", "-"})
 		if got.code != exitFailure || !strings.HasPrefix(got.err, "gridhook: "+says) {

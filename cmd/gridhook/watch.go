@@ -60,7 +60,7 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 	}
 	switch worst := worstOutcome(w.p); {
 	case worst != "":
-		return fmt.Errorf("%w: %d of the deliveries are %s, see gridhook delivery list%s --trigger %s --outcome %[3]s",
+		return fmt.Errorf("%w: %d %s, see gridhook delivery list%s --trigger %s --outcome %[3]s",
 			errUndelivered, w.p.Outcomes[worst], worst, g.orgFlag(), w.p.TriggerID)
 	case w.p.Walked > 0 && len(w.p.Outcomes) == 0:
 		return fmt.Errorf("%w: no endpoint selects any of the homes: see gridhook endpoint list%s", errUndelivered, g.orgFlag())

@@ -29,7 +29,7 @@ func TestWatch(t *testing.T) {
 		{
 			"some not",
 			[]answer{progress("RUNNING", ``), progress("COMPLETED", `"DELIVERED":1,"FAILED":1,"UNPRICEABLE":2`)},
-			exitFailure, "gridhook: not every home was reached: 2 of the deliveries are UNPRICEABLE, see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE\n",
+			exitFailure, "gridhook: not every home was reached: 2 UNPRICEABLE, see gridhook delivery list --org acme --trigger trg_1 --outcome UNPRICEABLE\n",
 		},
 		{
 			"no endpoint selects any of the homes",

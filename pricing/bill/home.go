@@ -80,7 +80,7 @@ func (h *Home) caveatLoad(b *Bill, r *Request) {
 	}
 	switch measured := h.Metered.Months(); {
 	case measured == 0 && r.AnnualKWh == 0 && h.AnnualKWh == 0:
-		b.caveat("the energy of the year is the mean of US homes, as nothing is known of this one's")
+		b.caveat("the energy of the year is the mean of US homes: add the home's usage, or name the year's energy")
 	case measured > 0 && measured < 12:
 		b.caveat(fmt.Sprintf("the load of %d months is not measured: it is estimated from the measured months", 12-measured))
 	}

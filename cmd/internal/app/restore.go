@@ -72,7 +72,7 @@ func exists(path string) bool {
 func (a *App) restoreEmbedded(ctx context.Context, b *backup.Backup, replace bool) error {
 	s := storesIn(a.Data)
 	if (exists(s.own) || exists(s.replaced)) && !replace {
-		return fmt.Errorf("%w in %s: set --replace to delete it", backup.ErrExists, a.Data)
+		return fmt.Errorf("%w in %s: --replace deletes them after the restore", backup.ErrExists, a.Data)
 	}
 	// The fresh store is incomplete from here on, so the server needs its own store.
 	if !exists(s.own) && exists(s.replaced) {

@@ -177,7 +177,7 @@ func TestBackup_Invalid(t *testing.T) {
 		t.Errorf("while the process runs: %v %s", err, out)
 	}
 	p.stop()
-	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "the streams of Gridhook already exist") {
+	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data); err == nil || !strings.Contains(out, "already exist in "+data+": --replace deletes them") {
 		t.Errorf("over another folder: %v %s", err, out)
 	}
 	if out, err := command(t, nil, "restore", file, "--identity", key, "--data", data, "--replace"); err != nil {

@@ -177,7 +177,7 @@ func (r *Receiver) forward(w http.ResponseWriter, req *http.Request, e Event) {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			e.Problem, e.Status = "not forwarded: "+err.Error(), http.StatusBadGateway
+			e.Problem, e.Status = "the receiver did not respond: "+err.Error(), http.StatusBadGateway
 			r.note(e)
 			w.WriteHeader(e.Status)
 		},

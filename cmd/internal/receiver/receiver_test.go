@@ -197,7 +197,7 @@ func TestReceiver_Forwarding(t *testing.T) {
 	if got, want := r.Counts(), (Counts{Messages: 1, Failed: 3}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
-	if last := (*events)[3]; !last.Forwarded || !strings.Contains(last.Problem, "not forwarded") {
+	if last := (*events)[3]; !last.Forwarded || !strings.Contains(last.Problem, "the receiver did not respond: ") {
 		t.Errorf("%+v", last)
 	}
 }

@@ -17,7 +17,7 @@ interface Signal {
 }
 
 interface Message {
-  webhookId: string; // in a batch; that of the request is in its header
+  webhookId: string; // only in a batch; otherwise it is a header
   type: string;
   data: Signal;
 }
@@ -67,8 +67,8 @@ function messages(id: string, event: Message | Batch): Message[] {
 }
 
 function apply({ webhookId, type, data }: Message): void {
-  if (seen.has(webhookId)) return; // an attempt whose answer was lost
-  if (type === "price_signal.updated") { // others are taken and left alone, also those to come
+  if (seen.has(webhookId)) return; // a retry, because the response was lost
+  if (type === "price_signal.updated") { // accept and ignore other types, including future ones
     const { homeId, sequence } = data;
     if (sequence > (signals.get(homeId)?.sequence ?? 0)) { // an older one may arrive later
       signals.set(homeId, data);
@@ -84,7 +84,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
     const headers = request.headers as Record<string, string>;
     const event = webhook.verify(body, headers) as Message | Batch;
     messages(headers["webhook-id"] ?? "", event).forEach(apply);
-    response.writeHead(204).end(); // only now: whatever is not 2xx comes again
+    response.writeHead(204).end(); // only now: Gridhook retries after any other response
   } catch (error) {
     const status = error instanceof WebhookVerificationError ? 401 : error instanceof TooLarge ? 413 : 400;
     response.writeHead(status, { "Content-Type": "text/plain" }).end(String(error));

@@ -24,7 +24,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 
 // retryText describes a retry policy in one line.
 func retryText(p *storage.RetryPolicy) string {
-	text := fmt.Sprintf("after %s, then %g times as long each, up to %s, for %s", short(seconds(p.InitialSeconds)), p.Multiplier, short(seconds(p.MaxSeconds)), short(seconds(p.GiveUpSeconds)))
+	text := fmt.Sprintf("after up to %s, then %g times as long each, up to %s, for %s", short(seconds(p.InitialSeconds)), p.Multiplier, short(seconds(p.MaxSeconds)), short(seconds(p.GiveUpSeconds)))
 	if p.GiveUpSeconds == 0 {
 		text = "none"
 	}

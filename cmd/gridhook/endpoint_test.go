@@ -16,7 +16,7 @@ func TestEndpoint_Settings(t *testing.T) {
 			"update ep_1 --retry-initial 1s --retry-multiplier 1.5 --retry-max 90 --give-up 0 --disable-after 48h", "ep_1/update",
 			`{"retryPolicy":{"initialSeconds":1,"multiplier":1.5,"maxSeconds":90,"giveUpSeconds":0,"disableAfterSeconds":172800}}`,
 			endpointWith(`"headers":{"X-Site":"********","A":"********"},"retryPolicy":{"initialSeconds":1,"multiplier":1.5,"maxSeconds":90,"giveUpSeconds":3600,"disableAfterSeconds":172800}`),
-			endpointText + "retries   after 1s, then 1.5 times as long each, up to 1m30s, for 1h; disabled after 48h\nheaders   A,X-Site\n",
+			endpointText + "retries   after up to 1s, then 1.5 times as long each, up to 1m30s, for 1h; disabled after 48h\nheaders   A,X-Site\n",
 		},
 		{"get ep_1", "ep_1/get", `{}`, endpointWith(`"retryPolicy":{"giveUpSeconds":0}`), endpointText + "retries   none; never disabled\n"},
 		{

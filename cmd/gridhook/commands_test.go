@@ -233,7 +233,7 @@ func TestCommands(t *testing.T) {
 		},
 		{
 			"trigger list --org acme --limit 1", "/v1/webhook/price_signal/trigger/list", "acme", `{"limit":1}`, data(progressJSON),
-			"ID     STATUS     HOMES  WALKED  DELIVERED  FAILED  CREATED               COMPLETED\ntrg_1  COMPLETED  3      3       2          1       2026-07-01T00:00:00Z  2026-07-01T00:00:01Z\n",
+			"ID     STATUS     HOMES  WALKED  DELIVERIES                    CREATED               COMPLETED\ntrg_1  COMPLETED  3      3       2 delivered, 1 not delivered  2026-07-01T00:00:00Z  2026-07-01T00:00:01Z\n",
 		},
 		{
 			"delivery list --org acme --trigger trg_1 --outcome failed --limit 5", "/v1/webhook/deliveries/list", "acme",

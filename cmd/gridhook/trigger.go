@@ -15,7 +15,7 @@ import (
 func triggers(g *globals) resource {
 	return resource{
 		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger,
-		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERED:outcomes.DELIVERED, FAILED:outcomes.FAILED, CREATED:createdAt, COMPLETED:completedAt",
+		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERIES:deliveries, CREATED:createdAt, COMPLETED:completedAt",
 		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
 		fields: "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
 			outcomeFields() + ", created:createdAt, completed:completed",
@@ -94,10 +94,14 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
 	return g.talks(g.forOrg(cmd))
 }
 
-// deriveTrigger adds the window of a trigger, and its end with its duration.
+// deriveTrigger adds the window of a trigger, its outcomes, and its end with its duration.
 func deriveTrigger(r record) {
 	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
-	if p, err := convert[events.Progress](r); err == nil && !p.CompletedAt.IsZero() {
+	p, err := convert[events.Progress](r)
+	if err != nil {
+		return
+	}
+	if r["deliveries"] = outcomeLine(p); !p.CompletedAt.IsZero() {
 		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
 	}
 }

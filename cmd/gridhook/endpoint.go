@@ -63,6 +63,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		r.command(operation{
 			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day",
 			example: fmt.Sprintf(example, "rotate-secret"), flags: secretChoice("the current scheme"),
+			note: "The old secret also signs for 24 hours. Configure the new secret in the receiver by then.",
 		}),
 		r.command(operation{
 			use: "test ENDPOINT", short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it",

@@ -25,7 +25,7 @@ func TestEndpoint_Settings(t *testing.T) {
 		},
 		{
 			"rotate-secret ep_1 --signature hmac --secret-file -", "ep_1/rotate_secret", `{"signature":"hmac","secret":"whsec_1"}`,
-			endpointWith(`"secret":"whsec_1"`), endpointText + "secret    whsec_1\n\n" + secretNote + "\n",
+			endpointWith(`"secret":"whsec_1"`), endpointText + "secret    whsec_1\n\n" + secretNote + "\n\nThe old secret also signs for 24 hours. Configure the new secret in the receiver by then.\n",
 		},
 	} {
 		f := newFake(t)

@@ -251,7 +251,7 @@ func TestCommands(t *testing.T) {
 				"ATTEMPT  AT                    TOOK      DNS ms  CONNECT ms  TLS ms  FIRST BYTE ms  STATUS  ERROR    REASON\n" +
 				"1        2026-07-01T00:00:00Z  10000 ms  -       -           -       -              -       timeout  -\n" +
 				"2        2026-07-01T00:00:09Z  12.34 ms  1       2.25        3       4              500     status   no\n" +
-				"-        2026-07-01T00:00:19Z  -         -       -           -       -              -       -        disabled\n\noops [0m\n",
+				"-        2026-07-01T00:00:19Z  -         -       -           -       -              -       -        disabled\n\nlast response: oops [0m\n",
 		},
 		{
 			"signal h1 --org acme", "/v1/homes/h1/price_signal", "acme", `{}`, signalJSON,

@@ -72,6 +72,6 @@ func showAttempts(w io.Writer, r record) {
 	}
 	printBelow(w, rows, "ATTEMPT:attempt, AT:at, TOOK:durationMs:ms, DNS ms:timing.dnsMs, CONNECT ms:timing.connectMs, TLS ms:timing.tlsMs, FIRST BYTE ms:timing.firstByteMs, STATUS:status, ERROR:errorClass, REASON:reason")
 	if answer != "" {
-		say(w, "\n%s\n", plain(answer))
+		say(w, "\nlast response: %s\n", plain(answer))
 	}
 }

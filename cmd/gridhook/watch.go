@@ -151,7 +151,11 @@ func (w *watcher) why(ctx context.Context) string {
 			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 		})...)
 	}
-	if len(reasons) == 0 {
+	switch {
+	case len(reasons) > 0:
+	case w.p.Status == events.TriggerAccepted:
+		reasons = []string{"no worker has finished a slice"}
+	default:
 		return ""
 	}
 	return ": " + strings.Join(reasons[:min(most, len(reasons))], "; ")

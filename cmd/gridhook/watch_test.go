@@ -73,20 +73,21 @@ func TestWatch(t *testing.T) {
 }
 
 // Without a terminal a watch prints lines with the progress and why it takes long: the
-// breakers that are not closed, or the reasons of retries.
+// breakers that are not closed, the reasons of retries, or that no slice is finished.
 func TestWatch_Lines(t *testing.T) {
 	open := strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:00.000Z","nextProbeAt":"2026-07-01T00:01:00.000Z","workers":1},"health":{"lastFailure":"connection refused"},`, 1)
 	const down = "endpoint ep_1: breaker OPEN since 2026-07-01T00:00:00Z, next probe 2026-07-01T00:01:00Z: connection refused"
-	for name, test := range map[string]struct{ endpoint, outcomes, want string }{
-		"retries":     {endpointJSON, `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: the endpoint responded 401; it timed out\n"},
-		"parked walk": {open, ``, "0 delivered: " + down + "\n"},
-		"both":        {open, `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: " + down + "; the endpoint responded 401; it timed out\n"},
+	for name, test := range map[string]struct{ endpoint, status, outcomes, want string }{
+		"retries":     {endpointJSON, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: the endpoint responded 401; it timed out\n"},
+		"no worker":   {endpointJSON, "ACCEPTED", ``, "0 delivered: no worker has finished a slice\n"},
+		"parked walk": {open, "ACCEPTED", ``, "0 delivered: " + down + "\n"},
+		"both":        {open, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: " + down + "; the endpoint responded 401; it timed out\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 			f.on("/v1/webhook/endpoints/list", ok(data(test.endpoint)))
-			f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", test.outcomes), progress("COMPLETED", `"DELIVERED":3`))
+			f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress(test.status, test.outcomes), progress("COMPLETED", `"DELIVERED":3`))
 			refused := `{"homeId":"h1","outcome":"RETRYING","reason":"the endpoint responded 401"}`
 			f.on("/v1/webhook/deliveries/list", ok(data(refused, refused, `{"homeId":"h2","outcome":"RETRYING","reason":"it timed out"}`)))
 			got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch"}, func(g *globals) { g.progressEvery = 0 })

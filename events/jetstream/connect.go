@@ -226,7 +226,7 @@ func connectError(url string, err error) error {
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("NATS at %s has no TLS: configure TLS in the server, or remove --nats-ca and tls://", url)
 	}
-	return fmt.Errorf("connect to NATS at %s: %w", url, err)
+	return fmt.Errorf("connect to NATS at %s: %w: correct the server or the nats settings", url, err)
 }
 
 // SettingUp reports whether a queue of this process has no consumer yet. The process then

@@ -46,7 +46,7 @@ func (m machine) examine(ctx context.Context, loaded *config.Loaded, err error, 
 		URL: cfg.NATS.URL, NATS: app.NATSOptions(cfg.NATS), Streams: app.StreamOptions(cfg), Monitors: monitors,
 	})
 	if err != nil {
-		r.problem("nats", "start NATS, or correct --nats and --nats-creds", "%v", err)
+		r.problem("nats", "", "%v", err) // the error has the remedy
 		return r
 	}
 	r.nats(&cfg, &facts)

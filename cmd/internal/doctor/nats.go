@@ -183,9 +183,9 @@ func (r *Report) sync(f *checkup.Facts) {
 	case len(told) == 0: // no server reported, or only servers without JetStream
 		r.add(check, Unknown, ask, "this connection does not show whether NATS syncs writes before it acknowledges them; by default it does not")
 	case len(silent) > 0:
-		r.add(check, Unknown, ask, "%s sync each write, but %s did not report", strings.Join(told, ", "), strings.Join(silent, ", "))
+		r.add(check, Unknown, ask, "each write is synced at %s, but %s did not report", strings.Join(told, ", "), strings.Join(silent, ", "))
 	default:
-		r.ok(check, "%s sync each write before it is acknowledged", strings.Join(told, ", "))
+		r.ok(check, "each write is synced before it is acknowledged at %s", strings.Join(told, ", "))
 	}
 }
 

@@ -202,6 +202,9 @@ func TestNATS_WithoutTLS(t *testing.T) {
 func TestNATS_Unreachable(t *testing.T) {
 	r := examine(t, config.Worker, nil, "--nats", "nats://user:hidden@127.0.0.1:1")
 	r.want(t, "nats", Problem, "no NATS server responds at nats://xxxxx@127.0.0.1:1")
+	if got := r.of("nats"); strings.Count(got, "correct --nats") != 1 {
+		t.Errorf("%s\nwant the remedy once", got)
+	}
 }
 
 // TestNATS_Findings checks the findings that a real single NATS server cannot cause.
@@ -269,7 +272,7 @@ func TestNATS_Findings(t *testing.T) {
 		{"max-history", account(200 << 30), judgeHistory, OK, "refused from 16GiB on; the store has 200GiB"},
 		{"max-history", account(-1, 64<<30), judgeHistory, Warning, "4 organizations fill the store's 64GiB"},
 		{"max-history", account(-1), judgeHistory, OK, "not known"},
-		{"nats sync", partly, (*Report).sync, Unknown, "n1, n2 sync each write, but n3 did not report"},
+		{"nats sync", partly, (*Report).sync, Unknown, "each write is synced at n1, n2, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
 		{"nats sync", checkup.Facts{Servers: []checkup.Server{{}}}, (*Report).sync, Unknown, "does not show whether NATS syncs writes"},
 		{"jetstream permissions", checkup.Facts{Ack: 200 * time.Millisecond}, (*Report).trial, OK, "a write took 200ms"},

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,8 +73,8 @@ type watcher struct {
 	progress *progressLine
 	p        events.Progress
 	failed   failedPolls
-	// reasons are the reasons of failures at the time reported.
-	reasons  string
+	// reasons are the reasons for the wait at the time reported.
+	reasons  []string
 	reported time.Time
 }
 
@@ -118,21 +116,20 @@ func temporary(err error) bool {
 	return !responded || refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests
 }
 
-// line returns the outcomes so far, the end of the retries and the reasons of failures.
+// line returns the outcomes so far, the end of the retries and the reasons for the wait.
 func (w *watcher) line() string {
 	line := "deliveries: " + outcomeLine(w.p)
 	if w.p.Outcomes[events.OutcomeRetrying] > 0 {
 		line += fmt.Sprintf(" until %s at the latest", moment(storage.Time{Time: w.p.CreatedAt.Add(events.LongestRetry)}))
 	}
-	return line + w.reasons
+	return strings.Join(append([]string{line}, w.reasons...), "; ")
 }
 
 // why returns the breakers that are not closed, for which walks and retries wait, and the
-// most frequent reasons for retries, of one page of deliveries. A failed query returns
-// nothing: the trigger goes on, and the next query may succeed.
-func (w *watcher) why(ctx context.Context) string {
+// reasons for retries, of one page of deliveries. A failed query returns nothing: the
+// trigger goes on, and the next query may succeed.
+func (w *watcher) why(ctx context.Context) (reasons []string) {
 	const page, most = 200, 3
-	var reasons []string
 	endpoints, _ := client.All(ctx, w.c.Endpoints)
 	for i := range endpoints {
 		if e := &endpoints[i]; e.Breaker.Workers > 0 {
@@ -143,22 +140,16 @@ func (w *watcher) why(ctx context.Context) string {
 		failed, _, _ := w.c.Deliveries(ctx, client.DeliveriesRequest{
 			TriggerID: w.p.TriggerID, Outcome: events.OutcomeRetrying, Limit: page,
 		})
-		counts := map[string]int{}
 		for i := range failed {
-			counts[plain(failed[i].Reason)]++
+			if reason := plain(failed[i].Reason); !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
 		}
-		reasons = append(reasons, slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-		})...)
 	}
-	switch {
-	case len(reasons) > 0:
-	case w.p.Status == events.TriggerAccepted:
-		reasons = []string{"no worker has finished a slice"}
-	default:
-		return ""
+	if len(reasons) == 0 && w.p.Status == events.TriggerAccepted {
+		return []string{"no worker has finished a slice"}
 	}
-	return ": " + strings.Join(reasons[:min(most, len(reasons))], "; ")
+	return reasons[:min(most, len(reasons))]
 }
 
 // warnWithoutEndpoint warns that there is no endpoint to deliver to, or that the

@@ -78,10 +78,10 @@ func TestWatch_Lines(t *testing.T) {
 	open := strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:00.000Z","nextProbeAt":"2026-07-01T00:01:00.000Z","workers":1},"health":{"lastFailure":"connection refused"},`, 1)
 	const down = "endpoint ep_1: breaker OPEN since 2026-07-01T00:00:00Z, next probe 2026-07-01T00:01:00Z: connection refused"
 	for name, test := range map[string]struct{ endpoint, status, outcomes, want string }{
-		"retries":     {endpointJSON, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: the endpoint responded 401; it timed out\n"},
-		"no worker":   {endpointJSON, "ACCEPTED", ``, "0 delivered: no worker has finished a slice\n"},
-		"parked walk": {open, "ACCEPTED", ``, "0 delivered: " + down + "\n"},
-		"both":        {open, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest: " + down + "; the endpoint responded 401; it timed out\n"},
+		"retries":     {endpointJSON, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest; the endpoint responded 401; it timed out\n"},
+		"no worker":   {endpointJSON, "ACCEPTED", ``, "0 delivered; no worker has finished a slice\n"},
+		"parked walk": {open, "ACCEPTED", ``, "0 delivered; " + down + "\n"},
+		"both":        {open, "RUNNING", `"RETRYING":2`, "0 delivered, 2 retrying until 2026-07-02T00:00:00Z at the latest; " + down + "; the endpoint responded 401; it timed out\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

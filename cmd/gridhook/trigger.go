@@ -97,10 +97,7 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
 // deriveTrigger adds the window of a trigger, its outcomes, and its end with its duration.
 func deriveTrigger(r record) {
 	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
-	p, err := convert[events.Progress](r)
-	if err != nil {
-		return
-	}
+	p, _ := convert[events.Progress](r) // the server's response always converts
 	if r["deliveries"] = outcomeLine(p); !p.CompletedAt.IsZero() {
 		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
 	}

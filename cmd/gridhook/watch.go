@@ -141,7 +141,8 @@ func (w *watcher) why(ctx context.Context) (reasons []string) {
 			TriggerID: w.p.TriggerID, Outcome: events.OutcomeRetrying, Limit: page,
 		})
 		for i := range failed {
-			if reason := plain(failed[i].Reason); !slices.Contains(reasons, reason) {
+			reason := plain(failed[i].Reason)
+			if !slices.ContainsFunc(reasons, func(known string) bool { return strings.HasSuffix(known, reason) }) {
 				reasons = append(reasons, reason)
 			}
 		}

@@ -50,8 +50,11 @@ In a folder the name of the file has the time, and --keep deletes the oldest fil
 				return usagef("%v", err)
 			}
 			path, folder := backupPath(args[0], time.Now())
-			if retained != 0 && (!folder || retained < 0) {
-				return usagef("--keep %d: must be at least 1, with an existing folder instead of %s", retained, args[0])
+			switch {
+			case retained < 0:
+				return usagef("--keep must be 0 or more, not %d", retained)
+			case retained > 0 && !folder:
+				return usagef("--keep needs an existing folder: create %s, or name another folder", args[0])
 			}
 			c, err := g.connect()
 			if err != nil {

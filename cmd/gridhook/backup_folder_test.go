@@ -93,3 +93,16 @@ func TestBackup_KeygenExists(t *testing.T) {
 		t.Errorf("exit %d, %s: the file has %q, %v", got.code, got.err, text, err)
 	}
 }
+
+func TestBackup_KeepWithoutFolder(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	for keep, want := range map[string]string{
+		"2":  "gridhook: --keep needs an existing folder: create " + missing + ", or name another folder;",
+		"-1": "gridhook: --keep must be 0 or more, not -1;",
+	} {
+		got := run(t, nil, "", []string{"backup", missing, "--keep", keep, "--recipient", "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"})
+		if got.code != exitUsage || !strings.HasPrefix(got.err, want) {
+			t.Errorf("exit %d, %s, want %s", got.code, got.err, want)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func (g Guard) control(network, address string, _ syscall.RawConn) error {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil || isBlocked(addr) && !g.Allowed.contains(addr) || !allowedPorts[port] || !strings.HasPrefix(network, "tcp") {
-		return fmt.Errorf("%w: %s is loopback, private, reserved, or not on port 443 or 8443", errNotAllowed, address)
+		return fmt.Errorf("%w: %s is loopback, private, reserved, or not on port 443 or 8443; the operator may allow it with allowed-destinations in every process", errNotAllowed, address)
 	}
 	return nil
 }

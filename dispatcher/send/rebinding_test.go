@@ -115,7 +115,7 @@ func TestSend_Rebinding(t *testing.T) {
 		for _, addrs := range [][]string{{"127.0.0.1"}, {"::1"}, {"10.0.0.7"}, {"169.254.169.254"}, {"::ffff:192.168.0.1"}, {"127.0.0.1", "::1", "fd00::1"}, {"0.0.0.0"}, {"64:ff9b::7f00:1"}} {
 			r.means(addrs...)
 			before := r.count()
-			if a := post(t, s, e); a.Err == nil || !strings.Contains(a.Err.Error(), "not allowed") {
+			if a := post(t, s, e); a.Err == nil || !strings.Contains(a.Err.Error(), "not allowed: ") || !strings.Contains(a.Err.Error(), "allowed-destinations") {
 				t.Errorf("resolved to %v: %+v", addrs, a)
 			}
 			if r.count() == before {

@@ -64,11 +64,7 @@ func newEstimate(in *Input) *estimate {
 	for i := range in.Devices {
 		d := &in.Devices[i]
 		x := deviceEstimate{device: d, house: newHouse(d)}
-		if in.Request.Comparison == Setback {
-			x.timetable, x.followed = newSetback(d, &in.Request)
-		} else {
-			x.timetable = newTimetable(d, &in.Request)
-		}
+		x.timetable, x.followed = timetables(d, &in.Request)
 		e.devices = append(e.devices, x)
 	}
 	return e

@@ -114,14 +114,22 @@ func TestEstimate_OwnSettingsOutsideSchedule(t *testing.T) {
 		Units: savings.Fahrenheit, Enabled: true, Default: in.Devices[0].Settings,
 		Blocks: []savings.Block{{StartMinute: 0, EndMinute: 360, Days: []int{0, 1, 2, 3, 4, 5, 6}, Settings: set(savings.Auto, 62, 82)}},
 	}
-	for _, in.Request.Comparison = range []savings.Comparison{savings.Shift, savings.Setback} {
+	for _, in.Request = range []savings.Request{
+		in.Request,
+		{Type: savings.Monthly, Start: in.Request.Start, Comparison: savings.Setback},
+		{Type: savings.Monthly, Start: in.Request.Start, Comparison: savings.Setback, TargetTemp: ptr(72.0)},
+		{Type: savings.Monthly, Start: in.Request.Start, Comparison: savings.Setback, TargetHeatSetpoint: ptr(70.0)},
+	} {
 		want := estimate(t, in).Figures
+		if in.Request.Comparison == savings.Setback && want.Savings <= 0 {
+			t.Errorf("%+v saves %+v", in.Request, want)
+		}
 		for _, own := range []savings.Settings{set(savings.Auto, 73, 76), set(savings.Heat, 52, 54), set(savings.Cool, 68, 78), set(savings.Off, 68, 78)} {
 			other := in
 			other.Devices = slices.Clone(in.Devices)
 			other.Devices[0].Settings = own
 			if got := estimate(t, other).Figures; got != want {
-				t.Errorf("%s with %+v: %+v, want %+v", in.Request.Comparison, own, got, want)
+				t.Errorf("%+v with %+v: %+v, want %+v", in.Request, own, got, want)
 			}
 		}
 	}

@@ -73,7 +73,8 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 		}
 		c.price = append(c.price, price)
 	}
-	return newBaseline(&h, newTimetable(&d, &Request{}), c).month(&month{count: n})
+	held, _ := timetables(&d, &Request{})
+	return newBaseline(&h, held, c).month(&month{count: n})
 }
 
 // TestOptimum_FineGrid checks that the exact optimum of a real week is within 1 % of

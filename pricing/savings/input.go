@@ -114,8 +114,8 @@ type Block struct {
 //
 // If the request has a temperature, the baseline holds one constant setting. The device
 // supplies missing values. If the request has only a mode, the baseline follows the
-// schedule in that mode. Under Setback the baseline is always constant. Without a
-// temperature, it then holds the most comfortable setpoints of the schedule.
+// schedule in that mode. Under Setback the baseline is always constant. It then has the
+// modes of the schedule, and the schedule's most comfortable setpoints supply missing values.
 type Request struct {
 	Type       Type       `json:"type"`
 	Comparison Comparison `json:"comparison,omitempty" default:"shift" doc:"shift compares constant setpoints with an optimum at equal comfort. setback compares a constant setpoint with the schedule."`

@@ -1,11 +1,10 @@
 package savings
 
-// usualSchedule returns ENERGY STAR's recommended schedule, moved so that its setpoints
-// at home are the device's setpoints. ENERGY STAR recommends 70 F in winter and 78 F in
+// usualSchedule returns ENERGY STAR's recommended schedule in Celsius, moved so that its
+// setpoints at home are the given setpoints. ENERGY STAR recommends 70 F in winter and 78 F in
 // summer at home. Away on working days it recommends 8 F less or 7 F more, and at night 8
 // F less or 4 F more.
-func usualSchedule(d *Device) *Schedule {
-	home := d.Settings.celsius(d.Units)
+func usualSchedule(home Settings) *Schedule {
 	const night, awayHeat, awayCool, nightCool = 8 * 5.0 / 9, 8 * 5.0 / 9, 7 * 5.0 / 9, 4 * 5.0 / 9
 	set := func(heat, cool float64) Settings {
 		s := Settings{Mode: home.Mode, Heat: home.Heat - heat, Cool: home.Cool + cool}
@@ -21,24 +20,6 @@ func usualSchedule(d *Device) *Schedule {
 			{StartMinute: 22 * 60, EndMinute: minutesADay, Days: everyDay, Settings: set(night, nightCool)},
 		},
 	}
-}
-
-// newSetback returns the schedule of a device and its constant reference. The reference
-// is the request's setting, or the most comfortable setting of the schedule.
-func newSetback(d *Device, r *Request) (held, followed *timetable) {
-	schedule := d.Schedule
-	if schedule == nil || !schedule.Enabled {
-		schedule = usualSchedule(d)
-	}
-	followed, held = emptyTimetable(), emptyTimetable()
-	followed.follow(schedule, r.Mode)
-	followed.addOwn(d.Settings.celsius(d.Units), r.Mode)
-	if r.setsTemperature() {
-		held.own = held.add(r.settings(d.Settings).celsius(d.Units), r.Mode)
-		return held, followed
-	}
-	held.own = held.add(mostComfortable(followed.settings), nil)
-	return held, followed
 }
 
 // mostComfortable returns the highest heating setpoint of the settings that heat and the

@@ -31,9 +31,9 @@ func (u Units) from(t float64) float64 {
 	return t
 }
 
-// celsius converts all temperatures of the settings to Celsius.
-func (s Settings) celsius(u Units) Settings {
-	return Settings{Mode: s.Mode, Min: u.celsius(s.Min), Heat: u.celsius(s.Heat), Cool: u.celsius(s.Cool), Max: u.celsius(s.Max)}
+// convert converts all temperatures of the settings.
+func (s Settings) convert(to func(float64) float64) Settings {
+	return Settings{Mode: s.Mode, Min: to(s.Min), Heat: to(s.Heat), Cool: to(s.Cool), Max: to(s.Max)}
 }
 
 // settings returns the request's settings, with s for missing values.
@@ -64,39 +64,48 @@ type timetable struct {
 	weeks    [weeksAYear]bool                        // weeks with the schedule in force
 }
 
-func emptyTimetable() *timetable { return &timetable{lowest: math.Inf(1)} }
-
-// newTimetable returns the device's settings under the request.
-func newTimetable(d *Device, r *Request) *timetable {
-	own := d.Settings
-	if r.setsTemperature() {
-		own = r.settings(own)
+// timetables returns the settings that the baseline holds under the request. For a setback
+// it also returns the schedule to compare. The constant reference of a setback then has the
+// modes of the schedule, and its most comfortable setpoints where the request has none.
+func timetables(d *Device, r *Request) (held, followed *timetable) {
+	own := d.Settings.convert(d.Units.celsius)
+	constant := func(s Settings) *timetable {
+		return newTimetable(r.settings(s).convert(d.Units.celsius), nil, nil)
 	}
-	t := emptyTimetable()
-	if !r.setsTemperature() {
-		t.follow(d.Schedule, r.Mode)
+	switch {
+	case r.Comparison == Setback:
+		schedule := d.Schedule
+		if schedule == nil || !schedule.Enabled {
+			schedule = usualSchedule(own)
+		}
+		followed = newTimetable(own, schedule, r.Mode)
+		return constant(mostComfortable(followed.settings).convert(d.Units.from)), followed
+	case r.setsTemperature():
+		return constant(d.Settings), nil
 	}
-	t.addOwn(own.celsius(d.Units), r.Mode)
-	return t
+	return newTimetable(own, d.Schedule, r.Mode), nil
 }
 
-// addOwn adds the device's own settings. It leaves them out if the schedule is in force in
-// all weeks, so that settings that never apply have no effect.
-func (t *timetable) addOwn(own Settings, mode *Mode) {
+// newTimetable returns a schedule over the device's own settings, in one mode if given. It
+// leaves out the own settings if the schedule is in force in all weeks, so that settings
+// that never apply have no effect.
+func newTimetable(own Settings, s *Schedule, mode *Mode) *timetable {
+	t := &timetable{lowest: math.Inf(1)}
+	if s != nil && s.Enabled {
+		t.follow(s, mode)
+	}
 	if slices.Contains(t.weeks[:], false) {
 		t.own = t.add(own, mode)
 	}
+	return t
 }
 
 // follow applies a schedule over the device's own settings.
 func (t *timetable) follow(s *Schedule, mode *Mode) {
-	if s == nil || !s.Enabled {
-		return
-	}
 	for w := range t.weeks {
 		t.weeks[w] = len(s.Weeks) == 0 || slices.Contains(s.Weeks, w)
 	}
-	usual := t.add(s.Default.celsius(s.Units), mode)
+	usual := t.add(s.Default.convert(s.Units.celsius), mode)
 	for day := range t.week {
 		for q := range t.week[day] {
 			t.week[day][q] = usual
@@ -105,7 +114,7 @@ func (t *timetable) follow(s *Schedule, mode *Mode) {
 	// The first block has precedence, so the blocks are applied from the last to the
 	// first.
 	for _, b := range slices.Backward(s.Blocks) {
-		block := t.add(b.celsius(s.Units), mode)
+		block := t.add(b.convert(s.Units.celsius), mode)
 		for _, day := range b.Days {
 			// A quarter hour has the settings of the minute at which it starts.
 			for q := (b.StartMinute + 14) / 15; q*15 < b.EndMinute; q++ {

@@ -11,10 +11,10 @@ func TestTimetable_FollowsSchedule(t *testing.T) {
 	work := Settings{Mode: Cool, Min: 15, Heat: 16, Cool: 28, Max: 30}
 	schedule := Schedule{
 		Units: Celsius, Enabled: true, Weeks: []int{10, 51},
-		Default: usual.celsius(Fahrenheit),
+		Default: usual.convert(Fahrenheit.celsius),
 		Blocks: []Block{
 			{StartMinute: 8*60 + 5, EndMinute: 17 * 60, Days: []int{1, 2}, Settings: work},
-			{StartMinute: 0, EndMinute: 24 * 60, Days: []int{2}, Settings: own.celsius(Fahrenheit)},
+			{StartMinute: 0, EndMinute: 24 * 60, Days: []int{2}, Settings: own.convert(Fahrenheit.celsius)},
 		},
 	}
 	d := Device{Units: Fahrenheit, Settings: own, Schedule: &schedule}
@@ -28,30 +28,32 @@ func TestTimetable_FollowsSchedule(t *testing.T) {
 		at      moment
 		want    Settings
 	}{
-		"outside the blocks":                  {Request{}, at(10, 0, 600), usual.celsius(Fahrenheit)},
-		"outside the weeks":                   {Request{}, at(9, 1, 600), own.celsius(Fahrenheit)},
-		"the year's last week":                {Request{}, at(51, 3, 600), usual.celsius(Fahrenheit)},
+		"outside the blocks":                  {Request{}, at(10, 0, 600), usual.convert(Fahrenheit.celsius)},
+		"outside the weeks":                   {Request{}, at(9, 1, 600), own.convert(Fahrenheit.celsius)},
+		"the year's last week":                {Request{}, at(51, 3, 600), usual.convert(Fahrenheit.celsius)},
 		"in a block":                          {Request{}, at(10, 1, 600), work},
-		"before the block's minute":           {Request{}, at(10, 1, 480), usual.celsius(Fahrenheit)},
+		"before the block's minute":           {Request{}, at(10, 1, 480), usual.convert(Fahrenheit.celsius)},
 		"at the quarter after it":             {Request{}, at(10, 1, 495), work},
-		"at the block's end":                  {Request{}, at(10, 1, 1020), usual.celsius(Fahrenheit)},
+		"at the block's end":                  {Request{}, at(10, 1, 1020), usual.convert(Fahrenheit.celsius)},
 		"the first of two":                    {Request{}, at(10, 2, 600), work},
-		"the second of two":                   {Request{}, at(10, 2, 1380), own.celsius(Fahrenheit)},
+		"the second of two":                   {Request{}, at(10, 2, 1380), own.convert(Fahrenheit.celsius)},
 		"a mode keeps the schedule":           {Request{Mode: &heat}, at(10, 1, 600), Settings{Mode: Heat, Min: 15, Heat: 16, Cool: 28, Max: 30}},
-		"a temperature replaces the schedule": {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 68.5, 71.5, 85}.celsius(Fahrenheit)},
-		"unset values are the device's":       {Request{MinTemp: &least, Mode: &heat}, at(10, 1, 600), Settings{Heat, 58, 65, 80, 85}.celsius(Fahrenheit)},
+		"a temperature replaces the schedule": {Request{TargetTemp: &target}, at(10, 1, 600), Settings{Auto, 60, 68.5, 71.5, 85}.convert(Fahrenheit.celsius)},
+		"unset values are the device's":       {Request{MinTemp: &least, Mode: &heat}, at(10, 1, 600), Settings{Heat, 58, 65, 80, 85}.convert(Fahrenheit.celsius)},
 		"a setpoint goes before the target": {
-			Request{TargetTemp: &target, TargetHeatSetpoint: &least}, at(0, 0, 0), Settings{Auto, 60, 58, 70, 85}.celsius(Fahrenheit),
+			Request{TargetTemp: &target, TargetHeatSetpoint: &least}, at(0, 0, 0), Settings{Auto, 60, 58, 70, 85}.convert(Fahrenheit.celsius),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := *newTimetable(&d, &c.request).at(c.at); got != c.want {
+			held, _ := timetables(&d, &c.request)
+			if got := *held.at(c.at); got != c.want {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})
 	}
 	schedule.Enabled = false
-	if got := *newTimetable(&d, &Request{}).at(at(10, 1, 600)); got != own.celsius(Fahrenheit) {
+	held, _ := timetables(&d, &Request{})
+	if got := *held.at(at(10, 1, 600)); got != own.convert(Fahrenheit.celsius) {
 		t.Errorf("a schedule that is not enabled gives %+v", got)
 	}
 }

@@ -33,7 +33,7 @@ type Trace struct {
 // savings of the stored day.
 func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 	c := b.conditions
-	clock := c.clock[c.warmUp+m.first : c.warmUp+m.first+m.count]
+	clock := c.clock[m.first : m.first+m.count]
 	most := math.Inf(-1)
 	if d.day != nil {
 		most = d.day.Baseline.Cost - d.day.Optimized.Cost
@@ -58,26 +58,20 @@ func (d *deviceEstimate) keepDay(b *baseline, m *month, base, best *path) {
 // the run.
 func (d *deviceEstimate) newDay(b *baseline, first, from, to int, base, best *path) *Day {
 	c, units := b.conditions, d.device.Units
-	date := time.Unix(int64(c.clock[c.warmUp+first+from].day)*24*60*60, 0).UTC()
+	date := time.Unix(int64(c.clock[first+from].day)*24*60*60, 0).UTC()
 	day := &Day{
 		DeviceID: d.device.ID, Units: units, Price: c.price[first+from : first+to],
 		Date:  pricing.DateOf(date),
-		Start: c.start.Add(time.Duration(c.warmUp+first+from) * pricing.Interval),
+		Start: c.start.Add(time.Duration(first+from) * pricing.Interval),
 	}
 	for i := from; i < to; i++ {
 		s := b.settings[first+i]
-		day.Outdoor = append(day.Outdoor, units.from(c.weather[c.warmUp+first+i].Temperature))
+		day.Outdoor = append(day.Outdoor, units.from(c.weather[first+i].Temperature))
 		day.Least, day.Greatest = append(day.Least, units.from(s.Min)), append(day.Greatest, units.from(s.Max))
 		day.Baseline.add(b, first+i, units, base, i)
 		day.Optimized.add(b, first+i, units, best, i)
 	}
 	return day
-}
-
-// cost returns the cost of step i of the run, which adds some degrees, in $.
-func (b *baseline) cost(i int, added float64) float64 {
-	p := &b.plants[i]
-	return p.kwh(added)*b.conditions.price[i] + p.gas(added)*b.house.gasPrice
 }
 
 // add adds step i of a path, which is the given step of the run.

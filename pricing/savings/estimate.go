@@ -8,9 +8,9 @@ import (
 	"github.com/gridhook/gridhook/pricing/climate"
 )
 
-// warmUp is the number of days between the baseline's start and the run. It removes the
-// effect of the start temperature.
-const warmUp = 7
+// warmUp is the number of quarter hours between the baseline's start and the run. It removes
+// the effect of the start temperature.
+const warmUp = 7 * pricing.QuartersADay
 
 // Estimate estimates the savings of a home.
 //
@@ -26,8 +26,8 @@ func Estimate(in Input) (*Result, error) {
 		return nil, err
 	}
 	e := newEstimate(&in)
-	for i := range runs {
-		if err := e.add(&runs[i]); err != nil {
+	for _, r := range runs {
+		if err := e.add(r); err != nil {
 			return nil, err
 		}
 	}
@@ -70,18 +70,17 @@ func newEstimate(in *Input) *estimate {
 	return e
 }
 
-// conditions holds the inputs of a run that all devices share. The weather and the clock
-// begin with the warm-up, the prices after it.
+// conditions holds the inputs of a run that all devices share, from the start of the warm-up.
+// The warm-up has no prices.
 type conditions struct {
-	warmUp  int // quarter hours
 	start   time.Time
 	weather []climate.Weather
 	clock   []moment
 	price   []float64
 }
 
-func (e *estimate) conditions(r *run) (*conditions, error) {
-	w := r.window()
+func (e *estimate) conditions(r run) (*conditions, error) {
+	w := pricing.Window{Start: r[0].start, End: r[len(r)-1].end}
 	prices, err := e.in.Prices(w)
 	if err != nil {
 		return nil, fmt.Errorf("savings: prices: %w", err)
@@ -89,11 +88,12 @@ func (e *estimate) conditions(r *run) (*conditions, error) {
 	if len(prices) != w.Len() {
 		return nil, fmt.Errorf("savings: %d prices for %d quarter hours", len(prices), w.Len())
 	}
-	c := &conditions{warmUp: warmUp * pricing.QuartersADay, price: prices}
-	c.start = w.Start.Add(-time.Duration(c.warmUp) * pricing.Interval)
-	c.weather = e.weather.Series(c.start, c.warmUp+w.Len(), e.in.Place.Lon)
-	c.clock = moments(c.start, c.warmUp+w.Len(), e.in.Location)
-	return c, nil
+	e.prices = append(e.prices, prices...)
+	start, n := w.Start.Add(-warmUp*pricing.Interval), warmUp+w.Len()
+	return &conditions{
+		start: start, price: append(make([]float64, warmUp, n), prices...),
+		weather: e.weather.Series(start, n, e.in.Place.Lon), clock: moments(start, n, e.in.Location),
+	}, nil
 }
 
 func (e *estimate) rest() error {
@@ -104,14 +104,13 @@ func (e *estimate) rest() error {
 }
 
 // add estimates the months of a run for every device.
-func (e *estimate) add(r *run) error {
+func (e *estimate) add(r run) error {
 	c, err := e.conditions(r)
 	if err != nil {
 		return err
 	}
-	e.prices = append(e.prices, c.price...)
 	first := len(e.months)
-	for _, m := range r.months {
+	for _, m := range r {
 		e.months = append(e.months, Month{Year: m.year, Month: int(m.name)})
 	}
 	for i := range e.devices {
@@ -123,15 +122,15 @@ func (e *estimate) add(r *run) error {
 }
 
 // addDevice estimates the months of a run for a device.
-func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r *run, months []Month) error {
-	b := newBaseline(&d.house, d.timetable, c)
+func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r run, months []Month) error {
+	b := newBaseline(c).hold(&d.house, d.timetable)
 	var followed *baseline
 	if d.followed != nil {
-		followed = newBaseline(&d.house, d.followed, c)
+		followed = newBaseline(c).hold(&d.house, d.followed)
 	}
-	saved := make([]float64, len(r.months))
-	for i := range r.months {
-		m := &r.months[i]
+	saved := make([]float64, len(r))
+	for i := range r {
+		m := &r[i]
 		p, base := b.month(m)
 		var best *path
 		if followed != nil {
@@ -148,5 +147,5 @@ func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r *run, months []
 			return err
 		}
 	}
-	return e.addDoubts(d, c, r, saved)
+	return e.addDoubts(d, b, r, saved)
 }

@@ -62,11 +62,11 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 	h := newHouse(&d)
 	in := Input{Location: location}
 	from := in.midnight(time.Date(2026, name, 10, 0, 0, 0, 0, time.UTC))
-	c := &conditions{start: from.Add(-24 * time.Hour), warmUp: pricing.QuartersADay}
-	n := 7 * pricing.QuartersADay
-	c.weather = climate.Choose(climate.Place{Lat: 41.9, Lon: -87.6}).Series(c.start, c.warmUp+n, -87.6)
-	c.clock = moments(c.start, c.warmUp+n, location)
-	for _, m := range c.clock[c.warmUp:] {
+	c := &conditions{start: from.Add(-24 * time.Hour)}
+	const warmUp, n = pricing.QuartersADay, 7 * pricing.QuartersADay
+	c.weather = climate.Choose(climate.Place{Lat: 41.9, Lon: -87.6}).Series(c.start, warmUp+n, -87.6)
+	c.clock = moments(c.start, warmUp+n, location)
+	for _, m := range c.clock {
 		price := 0.25
 		if m.quarter >= 16*4 && m.quarter < 21*4 {
 			price = 0.58
@@ -74,7 +74,7 @@ func realWeek(t *testing.T, name time.Month) (*problem, *path) {
 		c.price = append(c.price, price)
 	}
 	held, _ := timetables(&d, &Request{})
-	return newBaseline(&h, held, c).month(&month{count: n})
+	return newBaseline(c).hold(&h, held).month(&month{first: warmUp, count: n})
 }
 
 // TestOptimum_FineGrid checks that the exact optimum of a real week is within 1 % of

@@ -12,18 +12,12 @@ type month struct {
 	year       int
 	name       time.Month
 	start, end time.Time // local midnights, in UTC
-	first      int       // index in the run of the month's first quarter hour
+	first      int       // index in the conditions of the month's first quarter hour
 	count      int       // number of quarter hours
 }
 
 // run is a sequence of consecutive months.
-type run struct {
-	months []month
-}
-
-func (r *run) window() pricing.Window {
-	return pricing.Window{Start: r.months[0].start, End: r.months[len(r.months)-1].end}
-}
+type run []month
 
 // runs returns the selected months of the period, or a *pricing.InvalidError if the selection is
 // empty.
@@ -31,21 +25,21 @@ func (in *Input) runs() ([]run, error) {
 	start := in.start()
 	end := start.AddDate(0, 0, in.days(start))
 	var all []run
-	gap := true
+	counted := false // the month before
 	for day := start; day.Before(end); {
 		next := time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 		if next.After(end) {
 			next = end
 		}
 		counts := len(in.Request.Months) == 0 || slices.Contains(in.Request.Months, int(day.Month()))
-		if counts && gap {
+		if counts && !counted {
 			all = append(all, run{})
 		}
 		if counts {
 			last := &all[len(all)-1]
-			last.add(month{year: day.Year(), name: day.Month(), start: in.midnight(day), end: in.midnight(next)})
+			*last = last.add(month{year: day.Year(), name: day.Month(), start: in.midnight(day), end: in.midnight(next)})
 		}
-		gap, day = !counts, next
+		counted, day = counts, next
 	}
 	if len(all) == 0 {
 		var problems pricing.Problems
@@ -55,12 +49,13 @@ func (in *Input) runs() ([]run, error) {
 	return all, nil
 }
 
-func (r *run) add(m month) {
-	if n := len(r.months); n > 0 {
-		m.first = r.months[n-1].first + r.months[n-1].count
+func (r run) add(m month) run {
+	m.first = warmUp
+	if n := len(r); n > 0 {
+		m.first = r[n-1].first + r[n-1].count
 	}
 	m.count = int(m.end.Sub(m.start) / pricing.Interval)
-	r.months = append(r.months, m)
+	return append(r, m)
 }
 
 // start returns the first day, as a date in UTC.

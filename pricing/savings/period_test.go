@@ -48,16 +48,16 @@ func TestPeriod_OfRequest(t *testing.T) {
 				if i > 0 {
 					words = append(words, "|")
 				}
-				steps := 0
-				for _, m := range r.months {
+				steps := warmUp
+				for _, m := range r {
 					if m.first != steps {
 						t.Errorf("%v begins at %d of the run, want %d", m.name, m.first, steps)
 					}
 					steps += m.count
 					words = append(words, fmt.Sprintf("%d-%d:%d", m.year, m.name, m.count))
 				}
-				if w := r.window(); w.Len() != steps {
-					t.Errorf("the window has %d quarter hours, the months %d", w.Len(), steps)
+				if got := warmUp + int(r[len(r)-1].end.Sub(r[0].start)/pricing.Interval); got != steps {
+					t.Errorf("the window has %d quarter hours, the months %d", got, steps)
 				}
 			}
 			if got := strings.Join(words, " "); got != c.want {

@@ -1,6 +1,7 @@
 package savings
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -58,41 +59,30 @@ type DeviceResult struct {
 	Day *Day `json:"-"`
 }
 
-func newFigures(h *house, base, best *path) Figures {
-	f := Figures{
-		BaselineCost: pricing.Hundredths(base.cost), OptimizedCost: pricing.Hundredths(best.cost),
-		BaselineKwh: pricing.Hundredths(base.kwh), OptimizedKwh: pricing.Hundredths(best.kwh),
-	}
+func newFigures(h *house, base, best *path) (f Figures) {
+	exact := Figures{BaselineCost: base.cost, OptimizedCost: best.cost, BaselineKwh: base.kwh, OptimizedKwh: best.kwh}
 	if h.source == GasFurnace {
-		f.Gas = &Gas{
-			BaselineTherms: pricing.Hundredths(base.therms), OptimizedTherms: pricing.Hundredths(best.therms),
-			BaselineCost: pricing.Hundredths(base.therms * h.gasPrice), OptimizedCost: pricing.Hundredths(best.therms * h.gasPrice),
-		}
+		exact.Gas = &Gas{base.therms, best.therms, base.therms * h.gasPrice, best.therms * h.gasPrice}
 	}
-	f.setSavings()
+	f.add(exact)
 	return f
 }
 
+// add adds figures, rounds the sums and calculates their savings.
 func (f *Figures) add(g Figures) {
-	f.BaselineCost = pricing.Hundredths(f.BaselineCost + g.BaselineCost)
-	f.OptimizedCost = pricing.Hundredths(f.OptimizedCost + g.OptimizedCost)
-	f.BaselineKwh = pricing.Hundredths(f.BaselineKwh + g.BaselineKwh)
-	f.OptimizedKwh = pricing.Hundredths(f.OptimizedKwh + g.OptimizedKwh)
+	sum := func(to *float64, v float64) { *to = pricing.Hundredths(*to + v) }
+	sum(&f.BaselineCost, g.BaselineCost)
+	sum(&f.OptimizedCost, g.OptimizedCost)
+	sum(&f.BaselineKwh, g.BaselineKwh)
+	sum(&f.OptimizedKwh, g.OptimizedKwh)
 	if g.Gas != nil {
-		sum := *g.Gas
-		if f.Gas != nil {
-			sum.BaselineTherms, sum.OptimizedTherms = sum.BaselineTherms+f.Gas.BaselineTherms, sum.OptimizedTherms+f.Gas.OptimizedTherms
-			sum.BaselineCost, sum.OptimizedCost = sum.BaselineCost+f.Gas.BaselineCost, sum.OptimizedCost+f.Gas.OptimizedCost
-		}
-		f.Gas = &Gas{pricing.Hundredths(sum.BaselineTherms), pricing.Hundredths(sum.OptimizedTherms), pricing.Hundredths(sum.BaselineCost), pricing.Hundredths(sum.OptimizedCost)}
+		f.Gas = cmp.Or(f.Gas, &Gas{})
+		sum(&f.Gas.BaselineTherms, g.Gas.BaselineTherms)
+		sum(&f.Gas.OptimizedTherms, g.Gas.OptimizedTherms)
+		sum(&f.Gas.BaselineCost, g.Gas.BaselineCost)
+		sum(&f.Gas.OptimizedCost, g.Gas.OptimizedCost)
 	}
-	f.setSavings()
-}
-
-// setSavings calculates the savings from the costs.
-func (f *Figures) setSavings() {
-	f.Savings = pricing.Hundredths(f.BaselineCost - f.OptimizedCost)
-	f.SavingsPercent = 0
+	f.Savings, f.SavingsPercent = pricing.Hundredths(f.BaselineCost-f.OptimizedCost), 0
 	if f.BaselineCost > 0 {
 		f.SavingsPercent = math.Round(1000*f.Savings/f.BaselineCost) / 10
 	}

@@ -1,6 +1,7 @@
 package savings
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -38,21 +39,13 @@ func (s Settings) convert(to func(float64) float64) Settings {
 
 // settings returns the request's settings, with s for missing values.
 func (r *Request) settings(s Settings) Settings {
-	if r.Mode != nil {
-		s.Mode = *r.Mode
+	return Settings{
+		Mode: *cmp.Or(r.Mode, &s.Mode),
+		Min:  *cmp.Or(r.MinTemp, &s.Min),
+		Heat: *cmp.Or(r.TargetHeatSetpoint, r.TargetTemp, &s.Heat),
+		Cool: *cmp.Or(r.TargetCoolSetpoint, r.TargetTemp, &s.Cool),
+		Max:  *cmp.Or(r.MaxTemp, &s.Max),
 	}
-	if r.TargetTemp != nil {
-		s.Heat, s.Cool = *r.TargetTemp, *r.TargetTemp
-	}
-	for _, given := range []struct {
-		to   *float64
-		from *float64
-	}{{&s.Heat, r.TargetHeatSetpoint}, {&s.Cool, r.TargetCoolSetpoint}, {&s.Min, r.MinTemp}, {&s.Max, r.MaxTemp}} {
-		if given.from != nil {
-			*given.to = *given.from
-		}
-	}
-	return s
 }
 
 // timetable holds the settings of every moment, in Celsius.

@@ -63,38 +63,15 @@ func weatherDoubt(c *climate.Choice) float64 {
 	return math.Sqrt(math.Pow(doubtWeather*c.Error(), 2) + doubtHeight*doubtHeight*relief)
 }
 
-// costs returns the cost of holding a timetable in each month of a run, in $.
-func (x *house) costs(t *timetable, c *conditions, r *run) []float64 {
-	sums := make([]float64, len(r.months))
-	first := t.at(c.clock[0])
-	temperature := (first.Heat + first.Cool) / 2
-	month := 0
-	for i := range c.weather {
-		w := c.weather[i]
-		w.Temperature += x.warmer
-		unit := x.plant(w.Temperature)
-		temperature = x.a*temperature + x.drift(w)
-		added := unit.keep(temperature, t.at(c.clock[i]), t.lowest)
-		temperature += added
-		if at := i - c.warmUp; at >= 0 {
-			if m := &r.months[month]; at == m.first+m.count {
-				month++
-			}
-			sums[month] += unit.kwh(added)*c.price[at] + unit.gas(added)*x.gasPrice
-		}
-	}
-	return sums
-}
-
 // addDoubts adds the effect of each uncertainty on the savings of a device, by month. It
 // assumes that the savings of a shift are proportional to the cost.
-func (e *estimate) addDoubts(d *deviceEstimate, c *conditions, r *run, saved []float64) error {
-	before := d.house.costs(d.timetable, c, r)
+func (e *estimate) addDoubts(d *deviceEstimate, b *baseline, r run, saved []float64) error {
+	before, other := b.costs(r), newBaseline(b.conditions)
 	for i, x := range d.house.doubts(e.warmer) {
-		after := x.costs(d.timetable, c, r)
+		after := other.hold(&x, d.timetable).costs(r)
 		var followed []float64
 		if d.followed != nil {
-			followed = x.costs(d.followed, c, r)
+			followed = other.hold(&x, d.followed).costs(r)
 		}
 		for m := range after {
 			switch {

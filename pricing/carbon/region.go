@@ -50,19 +50,10 @@ var regions = sync.OnceValue(func() grid {
 		g.byCode[data.Regions[i].Code] = &data.Regions[i]
 	}
 	for _, c := range data.Counties {
-		g.byPlace[place{c.State, countyKey(c.Name)}] = g.byCode[c.Region]
+		g.byPlace[place{c.State, plain.County(c.Name)}] = g.byCode[c.Region]
 	}
 	return g
 })
-
-// countyKey returns a county's name in lower case, without signs and words such as "County".
-func countyKey(county string) string {
-	county = strings.ToLower(county)
-	for _, word := range []string{" county", " parish", " borough", " census area", " municipality"} {
-		county = strings.TrimSuffix(county, word)
-	}
-	return plain.Name(strings.ReplaceAll(county, "saint ", "st "))
-}
 
 // Named returns the region with a code.
 func Named(code string) (*Region, bool) {
@@ -74,7 +65,7 @@ func Named(code string) (*Region, bool) {
 // has the region of most counties of its state.
 func Of(state, county string) (*Region, bool) {
 	state = strings.ToUpper(strings.TrimSpace(state))
-	r, ok := regions().byPlace[place{state, countyKey(county)}]
+	r, ok := regions().byPlace[place{state, plain.County(county)}]
 	if !ok {
 		r, ok = regions().byPlace[place{state: state}]
 	}

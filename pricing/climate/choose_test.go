@@ -44,6 +44,20 @@ func TestChoose_ClimateOfPlace(t *testing.T) {
 	}
 }
 
+// Every county of the zipcodes has a zone, except two that are in another state and a city
+// that no longer exists.
+func TestChoose_ZoneOfEveryCounty(t *testing.T) {
+	unknown := map[string]bool{}
+	for code := range 100_000 {
+		if p, ok := eligibility.Locate(fmt.Sprintf("%05d", code)); ok && p.At(climate.All()[0]).HomeZone == "" {
+			unknown[p.State+" "+p.County] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(unknown)); !slices.Equal(got, []string{"CO Mohave", "GA Phelps", "VA Clifton Forge City"}) {
+		t.Errorf("without a zone: %q", got)
+	}
+}
+
 // zipcode is a place with its population.
 type zipcode struct {
 	code   string

@@ -2,12 +2,12 @@ package climate
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing/climate/internal/form"
-	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 	"github.com/gridhook/gridhook/pricing/internal/embedded"
 )
 
@@ -73,4 +73,13 @@ func All() []*Year {
 }
 
 // DistanceKm returns the great-circle distance from the station to a place.
-func (y *Year) DistanceKm(lat, lon float64) float64 { return zone.DistanceKm(y.Lat, y.Lon, lat, lon) }
+func (y *Year) DistanceKm(lat, lon float64) float64 { return DistanceKm(y.Lat, y.Lon, lat, lon) }
+
+// DistanceKm returns the great-circle distance between two places in degrees north and
+// east, by the haversine formula.
+func DistanceKm(lat1, lon1, lat2, lon2 float64) float64 {
+	const earthKm, degree = 6371.0, math.Pi / 180
+	dLat, dLon := math.Sin((lat1-lat2)*degree/2), math.Sin((lon1-lon2)*degree/2)
+	h := dLat*dLat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*dLon*dLon
+	return 2 * earthKm * math.Asin(math.Sqrt(min(1, h)))
+}

@@ -95,6 +95,8 @@ func TestCheck_CorrectedZipcodes(t *testing.T) {
 		{"16801", 66101, 20387, 66101, "", "(retail choice"},
 		{"78701", 1015, 0, 1015, "", ""},
 		{"97201", 14354, 0, 0, "", ""},
+		{"85635", 803, 0, 18280, "", ""},
+		{"86555", 803, 0, 18280, "", ""},
 	} {
 		area, ok := c.Area(want.zipcode)
 		if !ok || want.main != 0 && area.Utilities[0].EIAID != want.main {

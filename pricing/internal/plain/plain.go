@@ -12,3 +12,13 @@ func Name(name string) string {
 		return -1
 	}, strings.ToLower(name))
 }
+
+// kinds are the words of a county's name that only some sources have. The tables of zones
+// and utilities abbreviate saints.
+var kinds = strings.NewReplacer(
+	" city and borough", "", " county", "", " parish", "", " borough", "", " census area", "", " municipality", "",
+	"sainte ", "ste ", "saint ", "st ",
+)
+
+// County returns a county's name as Name does, without its kind.
+func County(county string) string { return Name(kinds.Replace(strings.ToLower(county))) }

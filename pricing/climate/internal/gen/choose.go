@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gridhook/gridhook/pricing/climate"
 	"github.com/gridhook/gridhook/pricing/climate/internal/zone"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
@@ -53,7 +54,7 @@ func zoneAt(s *station, places []place) string {
 		if math.Abs(p.lat-s.Lat) > 3 {
 			continue
 		}
-		if d := zone.DistanceKm(s.Lat, s.Lon, p.lat, p.lon); d < least {
+		if d := climate.DistanceKm(s.Lat, s.Lon, p.lat, p.lon); d < least {
 			z, least = p.zone, d
 		}
 	}
@@ -86,7 +87,7 @@ func choose(stations []station, places []place) []station {
 		}
 		for j := range stations {
 			if stations[j].zone == places[i].zone && !faulty[stations[j].ID] && math.Abs(stations[j].Lat-places[i].lat) < 2 && alike(&stations[j], &stations[best]) &&
-				zone.DistanceKm(stations[j].Lat, stations[j].Lon, places[i].lat, places[i].lon) <= max(100, km) {
+				climate.DistanceKm(stations[j].Lat, stations[j].Lon, places[i].lat, places[i].lon) <= max(100, km) {
 				serves[j] = append(serves[j], i)
 			}
 		}
@@ -126,7 +127,7 @@ func nearest(stations []station, p *place) (best int, km float64) {
 	best, km = -1, math.Inf(1)
 	for j := range stations {
 		if s := &stations[j]; s.zone == p.zone {
-			if d := zone.DistanceKm(s.Lat, s.Lon, p.lat, p.lon); d < km {
+			if d := climate.DistanceKm(s.Lat, s.Lon, p.lat, p.lon); d < km {
 				best, km = j, d
 			}
 		}

@@ -6,7 +6,6 @@
 package zone
 
 import (
-	"math"
 	"strings"
 
 	"github.com/gridhook/gridhook/pricing/internal/plain"
@@ -36,19 +35,8 @@ var arctic = map[string]bool{
 	"northwestarctic": true, "southeastfairbanks": true, "wadehampton": true, "yukonkoyukuk": true,
 }
 
-var kinds = strings.NewReplacer(" county", "", " parish", "", " city", "", " census area", "", " borough", "", "saint ", "st")
-
-// Key returns a county's name in a form that is equal across sources: the state and the
-// letters of the name.
+// Key returns a county's name in a form that is equal across sources. A city has the zone
+// of the county with its name.
 func Key(state, county string) string {
-	return state + " " + plain.Name(kinds.Replace(strings.ToLower(county)))
-}
-
-// DistanceKm returns the great-circle distance between two places in degrees north and
-// east, by the haversine formula.
-func DistanceKm(lat1, lon1, lat2, lon2 float64) float64 {
-	const earthKm, degree = 6371.0, math.Pi / 180
-	dLat, dLon := math.Sin((lat1-lat2)*degree/2), math.Sin((lon1-lon2)*degree/2)
-	h := dLat*dLat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*dLon*dLon
-	return 2 * earthKm * math.Asin(math.Sqrt(min(1, h)))
+	return state + " " + strings.TrimSuffix(plain.County(county), "city")
 }

@@ -17,10 +17,10 @@ var successors = map[string]string{
 	"20387": "66101",
 }
 
-// principals are the main investor-owned utilities of some counties. The look-up has no
-// row of these utilities there, and the county's list of 2018 begins with another
-// utility. SOURCES.md names the sources.
+// principals are the main utilities of some counties. The look-up has few rows of them or
+// none, and another utility has more sales in its counties. SOURCES.md names the sources.
 var principals = map[string]string{
+	"AZ cochise":  "18280", // SSVEC, which serves most of its towns
 	"OH cuyahoga": "3755",  // The Illuminating Company
 	"OH franklin": "14006", // AEP Ohio
 	"TX dallas":   "44372", // Oncor

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/internal/plain"
 )
 
 // place is a line of the table of zipcodes.
@@ -15,6 +17,9 @@ type place struct {
 	lat, lon                       float64
 	shared                         bool // another zipcode has the same coordinates
 }
+
+// countyKey returns the same key for all spellings of a county's name.
+func countyKey(state, county string) string { return state + " " + plain.County(county) }
 
 func readPlaces(files fs.FS) ([]place, error) {
 	rows, err := table(files, "geo/zip_master.csv")
@@ -61,8 +66,7 @@ const (
 // county's distinct coordinates. They are distinct because the source repeats the
 // county's own coordinates for many zipcodes.
 func mendCoordinates(places []place) {
-	type county struct{ state, name string }
-	lats, lons := map[county][]float64{}, map[county][]float64{}
+	lats, lons := map[string][]float64{}, map[string][]float64{}
 	seen := map[place]bool{}
 	for _, p := range places {
 		spot := place{state: p.state, county: p.county, lat: p.lat, lon: p.lon}
@@ -70,18 +74,18 @@ func mendCoordinates(places []place) {
 			continue
 		}
 		seen[spot] = true
-		key := county{p.state, p.county}
+		key := countyKey(p.state, p.county)
 		lats[key], lons[key] = append(lats[key], p.lat), append(lons[key], p.lon)
 	}
 	for i := range places {
 		p := &places[i]
-		key := county{p.state, p.county}
+		key := countyKey(p.state, p.county)
 		lat, lon := median(lats[key]), median(lons[key])
 		far := float64(farKm)
 		if p.state == "AK" {
 			far = farKmAlaska
 		}
-		if math.IsNaN(p.lat) || distanceKm(p.lat, p.lon, lat, lon) > far {
+		if math.IsNaN(p.lat) || climate.DistanceKm(p.lat, p.lon, lat, lon) > far {
 			p.lat, p.lon = lat, lon
 		}
 	}
@@ -93,37 +97,4 @@ func median(values []float64) float64 {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[len(sorted)/2]
-}
-
-// distanceKm returns the great-circle distance by the haversine formula.
-func distanceKm(lat1, lon1, lat2, lon2 float64) float64 {
-	const earthKm, degree = 6371.0, math.Pi / 180
-	lat, lon := math.Sin((lat2-lat1)*degree/2), math.Sin((lon2-lon1)*degree/2)
-	h := lat*lat + math.Cos(lat1*degree)*math.Cos(lat2*degree)*lon*lon
-	return 2 * earthKm * math.Asin(math.Sqrt(min(1, h)))
-}
-
-// countySuffixes are the suffixes of county names in one of the tables.
-var countySuffixes = []string{
-	" County", " Parish", " City and Borough", " Borough", " Census Area", " Municipality", " city",
-}
-
-// countyKey returns the same key for all spellings of a county's name. The tables differ
-// in suffix, punctuation, spaces and "Saint".
-func countyKey(state, name string) string {
-	for _, suffix := range countySuffixes {
-		if short, cut := strings.CutSuffix(name, suffix); cut {
-			name = short
-			break
-		}
-	}
-	name = strings.ToLower(name)
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "sainte ", "ste "), "saint ", "st ")
-	letters := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1
-	}, name)
-	return state + " " + letters
 }

@@ -21,13 +21,6 @@ type Checker struct {
 	Overrides Overrides
 }
 
-func (c *Checker) overrides() Overrides {
-	if c.Overrides == nil {
-		return none{}
-	}
-	return c.Overrides
-}
-
 // Check reports whether a home in the zipcode can be supported, and why.
 //
 // A home is supported if its price can be known. Either a utility of the zipcode has
@@ -41,7 +34,11 @@ func (c *Checker) Check(zipcode string) (Result, Area) {
 		return refused("The zipcode has not the form of a US zipcode such as 60614."), Area{}
 	}
 	area, found := c.area(code)
-	said, saidSo := specific(c.overrides().Support, code, code[:prefixDigits], area.State)
+	var said Support
+	var saidSo bool
+	if c.Overrides != nil {
+		said, saidSo = specific(c.Overrides.Support, code, code[:prefixDigits], area.State)
+	}
 	if !found && !saidSo {
 		return refused(unknownReason(code)), area
 	}
@@ -51,10 +48,10 @@ func (c *Checker) Check(zipcode string) (Result, Area) {
 		DemandResponsePrograms: area.Programs(),
 	}
 	r.Supported = r.TariffData || r.WholesaleMarket
+	r.Reason = reason(&area, &r)
 	if saidSo {
-		r.Supported = said.Supported
+		r.Supported, r.Reason = said.Supported, operatorSays(said)+" "+r.Reason
 	}
-	r.Reason = c.reason(&area, &r, said, saidSo)
 	return r, area
 }
 
@@ -80,44 +77,28 @@ func (c *Checker) area(code string) (Area, bool) {
 	return a, z != nil || a.overridden
 }
 
-// utility returns a utility by its EIA id. The operator's utilities take precedence.
-func (c *Checker) utility(eiaID int) (Utility, bool) {
-	if u, ok := c.overrides().Utility(eiaID); ok {
-		return u, true
-	}
-	utilities := known().Utilities
-	i := slices.IndexFunc(utilities, func(u Utility) bool { return u.EIAID == eiaID })
-	if i < 0 {
-		return Utility{}, false
-	}
-	return utilities[i], true
-}
-
 // Programs returns the names of the area's demand-response programs, each once. The
 // programs of its utilities come first. The programs of the wholesale market follow; a
 // home joins them through an aggregator. A utility with enrolled customers but without a
 // named program has a generic name.
 func (a *Area) Programs() []string {
 	names := []string{}
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+	add := func(more ...string) {
+		for _, name := range more {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	for _, u := range a.Utilities {
-		for _, name := range u.Programs {
-			add(name)
-		}
+		add(u.Programs...)
 		if len(u.Programs) == 0 && u.DemandResponseCustomers > 0 {
 			add(u.Name + " residential demand response")
 		}
 	}
 	for _, m := range known().Markets {
-		if m.Name != a.Market {
-			continue
-		}
-		for _, name := range m.Programs {
-			add(name)
+		if m.Name == a.Market {
+			add(m.Programs...)
 		}
 	}
 	return names

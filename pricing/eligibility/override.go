@@ -1,6 +1,9 @@
 package eligibility
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Overrides finds the operator's corrections of the embedded facts. Package storage
 // validates them. ok is false if there is none. An area is a zipcode, a prefix of three digits
@@ -13,14 +16,6 @@ type Overrides interface {
 	Territory(area string) (t Territory, ok bool)
 	Support(area string) (s Support, ok bool)
 }
-
-// none are no overrides.
-type none struct{}
-
-func (none) Utility(int) (Utility, bool)        { return Utility{}, false }
-func (none) Programs(int) ([]string, bool)      { return nil, false }
-func (none) Territory(string) (Territory, bool) { return Territory{}, false }
-func (none) Support(string) (Support, bool)     { return Support{}, false }
 
 // Territory replaces the embedded utilities of an area.
 type Territory struct {
@@ -51,23 +46,27 @@ func specific[T any](find func(area string) (T, bool), areas ...string) (found T
 // override replaces an area's facts by the operator's facts. The area may be unknown (no
 // time zone) before.
 func (c *Checker) override(a *Area) {
-	if t, ok := specific(c.overrides().Territory, a.Code, a.Code[:prefixDigits]); ok {
+	if c.Overrides == nil {
+		return
+	}
+	if t, ok := specific(c.Overrides.Territory, a.Code, a.Code[:prefixDigits]); ok {
 		a.Market, a.Utilities, a.overridden = t.Market, nil, true
 		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 		for _, id := range t.Utilities {
-			u, found := c.utility(id)
-			if !found {
-				u = Utility{EIAID: id}
+			u := Utility{EIAID: id}
+			if i := slices.IndexFunc(known().Utilities, func(u Utility) bool { return u.EIAID == id }); i >= 0 {
+				u = known().Utilities[i]
 			}
 			u.Programs = programsIn(a.State, u.Programs)
 			a.Utilities = append(a.Utilities, u)
 		}
 	}
 	for i, u := range a.Utilities {
-		if replaced, ok := c.overrides().Utility(u.EIAID); ok {
+		if replaced, ok := c.Overrides.Utility(u.EIAID); ok {
+			replaced.Share = u.Share
 			a.Utilities[i], a.overridden = replaced, true
 		}
-		if names, ok := c.overrides().Programs(u.EIAID); ok {
+		if names, ok := c.Overrides.Programs(u.EIAID); ok {
 			a.Utilities[i].Programs, a.overridden = names, true
 		}
 	}

@@ -31,7 +31,10 @@ func in[K comparable, V any](m map[K]V, k K) (V, bool) {
 
 func TestOverrides_Apply(t *testing.T) {
 	c := checker(t, corrections{
-		utilities: map[int]eligibility.Utility{15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1}},
+		utilities: map[int]eligibility.Utility{
+			15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1},
+			18280: {EIAID: 18280, Name: "SSVEC"},
+		},
 		territories: map[string]eligibility.Territory{
 			"009":   {Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
 			"98101": {Utilities: []int{14328}, Market: "CAISO"},
@@ -53,6 +56,7 @@ func TestOverrides_Apply(t *testing.T) {
 		{"60601", false, true, "does not support 606.", "Only This"},
 		{"60614", true, true, "supports 60614.", "Only This"},
 		{"99501", true, true, "supports AK.", ""},
+		{"85635", false, true, "SSVEC (EIA 18280, about 65 %)", ""},
 		{"98101", true, true, "CAISO", "CAISO Proxy Demand Resource"},
 		{"00101", false, false, "table", ""},
 	} {

@@ -3,6 +3,7 @@ package eligibility
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,31 +11,15 @@ import (
 )
 
 // reason describes the area's facts and their sources in a few sentences.
-func (c *Checker) reason(a *Area, r *Result, said Support, saidSo bool) string {
-	var sentences []string
-	say := func(sentence string) {
-		if sentence != "" {
-			sentences = append(sentences, sentence)
-		}
-	}
-	if saidSo {
-		say(operatorSays(said))
-	}
-	say(whereabouts(a))
-	say(servedBy(a))
-	say(choiceWords(a))
-	say(marketWords(a))
-	say(tariffWords(a, r))
-	if len(a.Utilities) > 0 {
-		say(reported(&a.Utilities[0]))
-	}
+func reason(a *Area, r *Result) string {
+	sentences := []string{whereabouts(a), servedBy(a), choiceWords(a), marketWords(a), tariffWords(a, r), reported(a)}
 	if len(r.DemandResponsePrograms) > 0 {
-		say("Program names are from public pages, looked up in 2026; a program may have closed since.")
+		sentences = append(sentences, "Program names are from public pages, looked up in 2026; a program may have closed since.")
 	}
 	if a.overridden {
-		say("Some of this was set by the operator.")
+		sentences = append(sentences, "Some of this was set by the operator.")
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
 func operatorSays(s Support) string {
@@ -43,7 +28,7 @@ func operatorSays(s Support) string {
 		words = "The operator does not support " + s.Area
 	}
 	if s.Reason != "" {
-		return words + ": " + strings.TrimSuffix(s.Reason, ".") + "."
+		words += ": " + strings.TrimSuffix(s.Reason, ".")
 	}
 	return words + "."
 }
@@ -117,8 +102,11 @@ func tariffWords(a *Area, r *Result) string {
 }
 
 // reported describes the main utility's report to the EIA on residential customers.
-func reported(u *Utility) string {
-	var facts []string
+func reported(a *Area) string {
+	if len(a.Utilities) == 0 {
+		return ""
+	}
+	u, facts := &a.Utilities[0], []string(nil)
 	if len(u.DynamicPricing) > 0 {
 		facts = append(facts, strings.Join(u.DynamicPricing, ", "))
 	}

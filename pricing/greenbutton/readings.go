@@ -116,53 +116,44 @@ func (r *Readings) series(readings []reading, t *readingType) ([]step, error) {
 	return all[:min(last+1, len(all))], nil
 }
 
-// merged adds the energy of two meters. A step that one of them lacks is missing, except
-// before the first and after the last step of that meter: utilities exchange meters.
+// merged adds the energy of two meters of a direction. A step that one of them lacks is
+// missing, except before the first and after the last step of that meter: utilities exchange
+// meters.
 func merged(a, b []step) []step {
 	if len(a) == 0 || len(b) == 0 {
 		return append(a, b...)
 	}
-	within := func(s step, other []step) bool {
-		return other[0].start < s.start && s.start < other[len(other)-1].start
-	}
-	allA, allB := a, b
-	var sum []step
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].start < b[0].start:
-			if !within(a[0], allB) {
-				sum = append(sum, a[0])
-			}
-			a = a[1:]
-		case len(a) == 0 || b[0].start < a[0].start:
-			if !within(b[0], allA) {
-				sum = append(sum, b[0])
-			}
-			b = b[1:]
-		default:
-			sum = append(sum, step{a[0].start, a[0].drawn + b[0].drawn, a[0].sent + b[0].sent})
-			a, b = a[1:], b[1:]
+	return sum(a, b, max(a[0].start, b[0].start), min(a[len(a)-1].start, b[len(b)-1].start))
+}
+
+// sum adds the energy of two series. A step between two starts that one of them lacks is
+// missing.
+func sum(a, b []step, from, to int64) []step {
+	all := make([]step, 0, max(len(a), len(b)))
+	for len(a)+len(b) > 0 {
+		if len(a) == 0 || len(b) > 0 && b[0].start < a[0].start {
+			a, b = b, a
 		}
+		s := a[0]
+		a = a[1:]
+		switch {
+		case len(b) > 0 && b[0].start == s.start:
+			s.drawn, s.sent = s.drawn+b[0].drawn, s.sent+b[0].sent
+			b = b[1:]
+		case from <= s.start && s.start <= to:
+			continue
+		}
+		all = append(all, s)
 	}
-	return sum
+	return all
 }
 
 // join sets the steps from both directions. Steps that lack a direction are missing.
 func (r *Readings) join(drawn, sent []step) error {
-	if r.steps = drawn; len(drawn) == 0 {
-		r.steps = sent
-	}
-	if len(drawn) > 0 && len(sent) > 0 {
-		r.steps = drawn[:0]
-		for _, s := range drawn {
-			for len(sent) > 0 && sent[0].start < s.start {
-				sent = sent[1:]
-			}
-			if len(sent) > 0 && sent[0].start == s.start {
-				s.sent += sent[0].sent
-				r.steps = append(r.steps, s)
-			}
-		}
+	if len(drawn) == 0 || len(sent) == 0 {
+		r.steps = append(drawn, sent...)
+	} else {
+		r.steps = sum(drawn, sent, earliest, latest)
 	}
 	if len(r.steps) == 0 && len(r.summaries) > 0 {
 		return errors.New("the Green Button file has usage summaries and no readings of energy in Wh: download a file with interval data")

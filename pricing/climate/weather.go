@@ -20,21 +20,11 @@ type Weather struct {
 // The wind is the month's mean at that hour. Hours outside the year wrap around.
 func (y *Year) Hour(hour int) Weather {
 	i, h := wrap(hour, Hours), y.hours()
+	sun := func(kind int) float64 { return float64(h.Sun[i*form.Suns+kind]) * form.SunStep }
 	return Weather{
-		Temperature: temperature(h, i), Wind: wind(h, i), GHI: sun(h, i, form.GHI), DNI: sun(h, i, form.DNI), DHI: sun(h, i, form.DHI),
+		Temperature: float64(h.Temperature[i]) * form.TemperatureStep, Wind: float64(h.Wind[form.WindAt(i)]) * form.WindStep,
+		GHI: sun(form.GHI), DNI: sun(form.DNI), DHI: sun(form.DHI),
 	}
-}
-
-func temperature(h *form.Year, hour int) float64 {
-	return float64(h.Temperature[hour]) * form.TemperatureStep
-}
-
-func wind(h *form.Year, hour int) float64 {
-	return float64(h.Wind[form.WindAt(hour)]) * form.WindStep
-}
-
-func sun(h *form.Year, hour, kind int) float64 {
-	return float64(h.Sun[hour*form.Suns+kind]) * form.SunStep
 }
 
 // Quarter returns the weather of a quarter hour of the year, counted from 0.
@@ -46,15 +36,12 @@ func sun(h *form.Year, hour, kind int) float64 {
 func (y *Year) Quarter(quarter int) Weather {
 	i := wrap(quarter, Quarters)
 	hour, part := i/4, i%4
-	h, before := y.hours(), wrap(hour-1, Hours)
-	after := wrap(hour+1, Hours)
-	line := func(value func(*form.Year, int) float64) float64 {
-		return value(h, before) + (value(h, hour)-value(h, before))*(float64(part)+0.5)/4
+	before, now, after := y.Hour(hour-1), y.Hour(hour), y.Hour(hour+1)
+	line := func(from, to float64) float64 { return from + (to-from)*(float64(part)+0.5)/4 }
+	return Weather{
+		Temperature: line(before.Temperature, now.Temperature), Wind: line(before.Wind, now.Wind),
+		GHI: spread(before.GHI, now.GHI, after.GHI, part), DNI: spread(before.DNI, now.DNI, after.DNI, part), DHI: spread(before.DHI, now.DHI, after.DHI, part),
 	}
-	light := func(kind int) float64 {
-		return spread(sun(h, before, kind), sun(h, hour, kind), sun(h, after, kind), part)
-	}
-	return Weather{Temperature: line(temperature), Wind: line(wind), GHI: light(form.GHI), DNI: light(form.DNI), DHI: light(form.DHI)}
 }
 
 // spread returns the mean of a part (0 to 3) of an hour. It interpolates between the
@@ -65,11 +52,8 @@ func spread(before, mean, after float64, part int) float64 {
 		return 0
 	}
 	toward := [4]float64{3.0 / 8, 1.0 / 8, 1.0 / 8, 3.0 / 8}
-	neighbor := before
-	if part >= 2 {
-		neighbor = after
-	}
-	value := mean + (neighbor-mean)*toward[part]
+	neighbor := [4]float64{before, before, after, after}
+	value := mean + (neighbor[part]-mean)*toward[part]
 	four := 3*mean + (before+after)/2 // the sum of the four parts
 	return value * 4 * mean / four
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/gridhook/gridhook/pricing/climate"
 )
 
 // Array describes the mounting of a home's modules, and the losses between modules and
@@ -44,21 +46,14 @@ const (
 	albedo                 = 0.2
 )
 
-// weather holds the inputs of an array's output at one time.
-type weather struct {
-	sun                    Sun
-	dni, dhi               float64
-	temperature, windspeed float64
-}
-
 // output returns the AC power of the inverter, kW per kW of modules.
-func (a Array) output(w weather) float64 {
-	if w.sun.Elevation <= 0 || w.dni+w.dhi <= 0 {
+func (a Array) output(sun Sun, w climate.Weather) float64 {
+	if sun.Elevation <= 0 || w.DNI+w.DHI <= 0 {
 		return 0
 	}
-	incidence := a.incidence(w.sun)
-	plane := a.planeOfArray(w, incidence)
-	beam := w.dni * math.Max(incidence, 0)
+	incidence := a.incidence(sun)
+	plane := a.planeOfArray(sun, w, incidence)
+	beam := w.DNI * math.Max(incidence, 0)
 	// The cover reflects some of the beam, but the whole beam heats the module.
 	transmitted := math.Max(plane-beam*(1-cover(incidence)), 0)
 	cell := cellTemperature(plane, w)
@@ -74,12 +69,12 @@ func (a Array) incidence(s Sun) float64 {
 
 // cellTemperature returns the temperature of the modules by Faiman, Prog. Photovolt. 16
 // (2008) 307, with the coefficients of an open rack. As in PVWatts, the wind is scaled
-// from the 10 m of a weather station to 5 m.
-func cellTemperature(plane float64, w weather) float64 {
+// from the 30 feet of a weather station to 5 m.
+func cellTemperature(plane float64, w climate.Weather) float64 {
 	const u0, u1 = 25.0, 6.84 // W/(m2 K), W s/(m3 K)
 	const height, station, exponent = 5.0, 9.144, 0.2
-	wind := w.windspeed * math.Pow(height/station, exponent)
-	return w.temperature + plane/(u0+u1*wind)
+	wind := w.Wind * math.Pow(height/station, exponent)
+	return w.Temperature + plane/(u0+u1*wind)
 }
 
 // inverter returns the AC power of a DC power, both per kW of modules. It uses the

@@ -1,6 +1,10 @@
 package solar
 
-import "math"
+import (
+	"math"
+
+	"github.com/gridhook/gridhook/pricing/climate"
+)
 
 // solarConstant is the irradiance above the atmosphere at one astronomical unit, W/m2.
 const solarConstant = 1367.0
@@ -8,13 +12,13 @@ const solarConstant = 1367.0
 // planeOfArray returns the irradiance on the array. It is the sum of the beam, the light
 // of the sky and the light from the ground. The light of the sky is by Perez et al.,
 // Solar Energy 44 (1990) 271.
-func (a Array) planeOfArray(w weather, incidence float64) float64 {
+func (a Array) planeOfArray(sun Sun, w climate.Weather, incidence float64) float64 {
 	cosTilt, sinTilt := math.Cos(a.Tilt*degree), math.Sin(a.Tilt*degree)
-	zenith := (90 - w.sun.Elevation) * degree
-	horizontal := w.dhi + w.dni*math.Max(math.Cos(zenith), 0)
-	beam := w.dni * math.Max(incidence, 0)
+	zenith := (90 - sun.Elevation) * degree
+	horizontal := w.DHI + w.DNI*math.Max(math.Cos(zenith), 0)
+	beam := w.DNI * math.Max(incidence, 0)
 	ground := horizontal * albedo * (1 - cosTilt) / 2
-	return beam + w.sky(zenith, incidence, cosTilt, sinTilt) + ground
+	return beam + sky(sun, w, zenith, incidence, cosTilt, sinTilt) + ground
 }
 
 // perezBins are the upper bounds of sky clearness.
@@ -34,25 +38,25 @@ var perez = [8][6]float64{
 
 // sky returns the diffuse irradiance on the array: uniformly from the sky, from around
 // the sun, and from the horizon.
-func (w weather) sky(zenith, incidence, cosTilt, sinTilt float64) float64 {
+func sky(sun Sun, w climate.Weather, zenith, incidence, cosTilt, sinTilt float64) float64 {
 	const kappa = 1.041
-	if w.dhi <= 0 {
+	if w.DHI <= 0 {
 		return 0
 	}
 	cube := kappa * zenith * zenith * zenith
-	clearness := ((w.dhi+w.dni)/w.dhi + cube) / (1 + cube)
+	clearness := ((w.DHI+w.DNI)/w.DHI + cube) / (1 + cube)
 	bin := 0
 	for bin < len(perezBins) && clearness >= perezBins[bin] {
 		bin++
 	}
-	above := solarConstant / (w.sun.Distance * w.sun.Distance)
-	brightness := w.dhi * airMass(w.sun.Elevation) / above
+	above := solarConstant / (sun.Distance * sun.Distance)
+	brightness := w.DHI * airMass(sun.Elevation) / above
 	f := &perez[bin]
 	around := math.Max(f[0]+f[1]*brightness+f[2]*zenith, 0)
 	horizon := f[3] + f[4]*brightness + f[5]*zenith
 	lowest := math.Cos(85 * degree)
 	share := math.Max(incidence, 0) / math.Max(math.Cos(zenith), lowest)
-	return math.Max(w.dhi*((1-around)*(1+cosTilt)/2+around*share+horizon*sinTilt), 0)
+	return math.Max(w.DHI*((1-around)*(1+cosTilt)/2+around*share+horizon*sinTilt), 0)
 }
 
 // airMass returns the length of the light's path through the air, relative to the

@@ -34,7 +34,7 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 		w := y.Quarter(i)
 		if w.DNI+w.DHI > 0 {
 			sun := Position(middle.Add(time.Duration(i)*quarter), y.Lat, y.Lon)
-			p.power[i] = float32(a.output(weather{sun: sun, dni: w.DNI, dhi: w.DHI, temperature: w.Temperature, windspeed: w.Wind}))
+			p.power[i] = float32(a.output(sun, w))
 		}
 	}
 	return p, nil

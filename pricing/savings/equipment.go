@@ -25,7 +25,7 @@ type Equipment struct {
 	HSPF2           float64    `json:"hspf2,omitempty" minimum:"0" maximum:"25" doc:"Rated heating efficiency of a heat pump in Btu/Wh. By default 7.5." example:"8.1"`
 	AFUE            float64    `json:"afue,omitempty" minimum:"0" maximum:"1" doc:"Efficiency of a gas furnace. By default 0.8." example:"0.95"`
 	AuxiliaryKw     *float64   `json:"auxiliaryKw,omitempty" minimum:"0" maximum:"100" doc:"Electric auxiliary heat of a heat pump in kW. By default 5." example:"10"`
-	InternalGainsKw *float64   `json:"internalGainsKw,omitempty" minimum:"0" maximum:"20" doc:"Mean heat of people and appliances in kW. By default 0.084 kW for each kW of capacity." example:"0.65"`
+	InternalGainsKw *float64   `json:"internalGainsKw,omitempty" minimum:"0" maximum:"20" doc:"Mean heat of people and appliances in kW. By default 0.085 kW for each kW of capacity." example:"0.65"`
 	GasPrice        float64    `json:"gasPrice,omitempty" minimum:"0" maximum:"50" doc:"Price of gas in $/therm. By default 1.47." example:"1.25"`
 }
 

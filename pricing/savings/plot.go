@@ -29,7 +29,8 @@ func (d *Day) String() string {
 	return out.String()
 }
 
-// drawTemperatures draws the temperature grid from the top down.
+// drawTemperatures draws the temperature grid from the top down. The optimum over the
+// baseline shows both.
 func (d *Day) drawTemperatures(out *strings.Builder) {
 	all := slices.Concat(d.Least, d.Greatest, d.Baseline.Temperature, d.Optimized.Temperature)
 	least, greatest := slices.Min(all), slices.Max(all)
@@ -39,29 +40,23 @@ func (d *Day) drawTemperatures(out *strings.Builder) {
 	for r := range grid {
 		grid[r] = []byte(strings.Repeat(" ", columns(len(d.Price))))
 	}
-	for i := range d.Price {
-		column := i / quartersAColumn
-		mark(grid, row(d.Least[i]), column, '.')
-		mark(grid, row(d.Greatest[i]), column, '.')
+	draw := func(values []float64, sign byte) {
+		for i, t := range values {
+			cell := &grid[min(max(row(t), 0), plotRows-1)][i/quartersAColumn]
+			if *cell == 'o' && sign == '#' {
+				*cell = '@'
+			} else if *cell != '@' {
+				*cell = sign
+			}
+		}
 	}
-	for i := range d.Price {
-		mark(grid, row(d.Baseline.Temperature[i]), i/quartersAColumn, 'o')
-	}
-	for i := range d.Price {
-		mark(grid, row(d.Optimized.Temperature[i]), i/quartersAColumn, '#')
-	}
+	draw(d.Least, '.')
+	draw(d.Greatest, '.')
+	draw(d.Baseline.Temperature, 'o')
+	draw(d.Optimized.Temperature, '#')
 	for r := range grid {
 		fmt.Fprintf(out, "%6.1f %s |%s\n", greatest-float64(r)*step, d.Units, grid[r])
 	}
-}
-
-// mark sets a cell of the grid. The optimum over the baseline shows both.
-func mark(grid [][]byte, row, column int, sign byte) {
-	cell := &grid[min(max(row, 0), len(grid)-1)][column]
-	if sign == '#' && (*cell == 'o' || *cell == '@') {
-		sign = '@'
-	}
-	*cell = sign
 }
 
 // hours labels every sixth hour.

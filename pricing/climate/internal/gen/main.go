@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -107,15 +106,14 @@ func readStations(name string) (list []station, err error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
+	for line := range bytes.Lines(text) {
 		var s station
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+		if err := json.Unmarshal(line, &s); err != nil {
 			return nil, err
 		}
 		list = append(list, s)
 	}
-	return list, lines.Err()
+	return list, nil
 }
 
 // readZones returns the climate zone and the population of counties, by zone.Key.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/gridhook/gridhook/pricing/eligibility/internal/gen/compile"
 	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
@@ -15,7 +14,7 @@ func main() { pack.Main(run) }
 const name = "facts.bin"
 
 func run(data string) error {
-	f, err := compile.Facts(os.DirFS(data))
+	f, err := compile.Facts(data)
 	if err != nil {
 		return err
 	}

@@ -26,13 +26,21 @@ func Main(run func(data string) error) {
 	}
 }
 
-// Table reads the rows of a CSV file. The first row is its header.
+// Table reads the rows of a CSV file. The first row is its header. Errors: it does not
+// read, decode or has no rows.
 func Table(name string) ([][]string, error) {
 	text, err := os.ReadFile(name) //nolint:gosec // the directory is the developer's own
 	if err != nil {
 		return nil, err
 	}
-	return csv.NewReader(bytes.NewReader(text)).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err == nil && len(rows) == 0 {
+		err = errors.New("no header")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows, nil
 }
 
 // Encode returns the packed form of a value. It is the same for equal values if they have no

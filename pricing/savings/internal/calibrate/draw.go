@@ -66,7 +66,7 @@ func truth(r *rand.Rand, d savings.Device) savings.Device {
 // is held out. taken is the station that replaces it: the least remote one, as in
 // climate.Choose.
 func stations(r *rand.Rand, p place) (home, taken *climate.Year) {
-	all := climate.All()
+	all := slices.Clone(climate.All())
 	far := func(y *climate.Year) float64 { return y.DistanceKm(p.lat, p.lon) }
 	slices.SortFunc(all, func(a, b *climate.Year) int { return cmp.Compare(far(a), far(b)) })
 	home = all[r.IntN(5)]

@@ -29,7 +29,7 @@ func main() {
 
 func run(draws int, name, climate string, reference bool) error {
 	if reference {
-		return printReference(os.Stdout)
+		return printReference()
 	}
 	chosen, ok := sets[name]
 	if !ok {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -120,7 +119,7 @@ func compare() (all []comparison, err error) {
 
 // printReference prints the energy of the published houses, and their savings from
 // setbacks.
-func printReference(out io.Writer) error {
+func printReference() error {
 	all, err := compare()
 	if err != nil {
 		return err
@@ -131,16 +130,16 @@ func printReference(out io.Writer) error {
 		}
 		return fmt.Sprintf("| %.0f | %.0f | %.2f ", got, want, got/want)
 	}
-	fmt.Fprintf(out, "| place | heating, therms | published | ratio | cooling, kWh | published | ratio |\n|---|---|---|---|---|---|---|\n") //nolint:errcheck // a terminal
+	fmt.Printf("| place | heating, therms | published | ratio | cooling, kWh | published | ratio |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range all {
-		fmt.Fprintf(out, "| %s %s%s|\n", c.name, cell(c.therms, c.wantTherms), cell(c.coolingKwh, c.wantCooling)) //nolint:errcheck // a terminal
+		fmt.Printf("| %s %s%s|\n", c.name, cell(c.therms, c.wantTherms), cell(c.coolingKwh, c.wantCooling))
 	}
-	return printSetbacks(out)
+	return printSetbacks()
 }
 
 // printSetbacks prints what the usual schedule saves of each published house's energy, if
 // heating or cooling is more than a trifle, and of the cost of both.
-func printSetbacks(out io.Writer) error {
+func printSetbacks() error {
 	const trifle = 50 // $ a year
 	cell := func(r *savings.Result) string {
 		if r.BaselineCost < trifle {
@@ -148,7 +147,7 @@ func printSetbacks(out io.Writer) error {
 		}
 		return fmt.Sprintf("%.0f %%", r.SavingsPercent)
 	}
-	fmt.Fprintf(out, "\n| place | heating saved | cooling saved | both, against 72 F |\n|---|---|---|---|\n") //nolint:errcheck // a terminal
+	fmt.Printf("\n| place | heating saved | cooling saved | both, against 72 F |\n|---|---|---|---|\n")
 	for i := range published {
 		r, err := newReference(&published[i])
 		if err != nil {
@@ -165,7 +164,7 @@ func printSetbacks(out io.Writer) error {
 			return err
 		}
 		both := (coolHeld.Savings + heatHeld.Savings) / (coolHeld.BaselineCost + heatHeld.BaselineCost)
-		fmt.Fprintf(out, "| %s | %s | %s | %.0f %% |\n", published[i].name, cell(heat), cell(cool), 100*both) //nolint:errcheck // a terminal
+		fmt.Printf("| %s | %s | %s | %.0f %% |\n", published[i].name, cell(heat), cell(cool), 100*both)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
 	"strconv"
 
@@ -10,16 +9,16 @@ import (
 )
 
 // Facts reads and joins the tables.
-func Facts(files fs.FS) (*facts.Facts, error) {
-	r, err := newRegister(files)
+func Facts(dir string) (*facts.Facts, error) {
+	r, err := newRegister(dir)
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
-	places, err := readPlaces(files)
+	places, err := readPlaces(dir)
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
-	t, err := newTerritories(files, r)
+	t, err := newTerritories(dir, r)
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}

@@ -37,8 +37,18 @@ func tables() fstest.MapFS {
 	}
 }
 
+// write writes the tables to a directory.
+func write(t *testing.T, tables fstest.MapFS) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, tables); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestFacts_Tables(t *testing.T) {
-	f, err := compile.Facts(tables())
+	f, err := compile.Facts(write(t, tables()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +92,7 @@ func TestFacts_MissingTable(t *testing.T) {
 	for name := range tables() {
 		without := tables()
 		delete(without, name)
-		if _, err := compile.Facts(without); err == nil {
+		if _, err := compile.Facts(write(t, without)); err == nil {
 			t.Errorf("without %s: no error", name)
 		}
 	}
@@ -95,7 +105,7 @@ func TestFacts_EmbeddedCurrent(t *testing.T) {
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the tables are not at hand")
 	}
-	want, err := compile.Facts(os.DirFS(filepath.Join(dir, "data")))
+	want, err := compile.Facts(filepath.Join(dir, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestSuccessors_InRegister(t *testing.T) {
 	if dir == "" {
 		t.Skip("GRIDHOOK_TESTDATA is not set: the register is not at hand")
 	}
-	rows, err := table(os.DirFS(dir), "data/geo/eia861_2024_utilities.csv")
+	rows, err := table(dir, "data/geo/eia861_2024_utilities.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

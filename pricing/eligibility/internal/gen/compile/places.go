@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -21,8 +20,8 @@ type place struct {
 // countyKey returns the same key for all spellings of a county's name.
 func countyKey(state, county string) string { return state + " " + plain.County(county) }
 
-func readPlaces(files fs.FS) ([]place, error) {
-	rows, err := table(files, "geo/zip_master.csv")
+func readPlaces(dir string) ([]place, error) {
+	rows, err := table(dir, "geo/zip_master.csv")
 	if err != nil {
 		return nil, err
 	}

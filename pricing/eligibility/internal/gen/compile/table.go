@@ -1,11 +1,11 @@
 package compile
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io/fs"
 	"math"
+	"path/filepath"
 	"strconv"
+
+	"github.com/gridhook/gridhook/pricing/internal/embedded/pack"
 )
 
 // row is a line of a table by column name.
@@ -22,20 +22,12 @@ func (r row) number(column string) int {
 }
 
 // table reads a CSV file with a header row.
-func table(files fs.FS, name string) ([]row, error) {
-	f, err := files.Open(name)
+func table(dir, name string) ([]row, error) {
+	lines, err := pack.Table(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(lines) == 0 {
-		return nil, fmt.Errorf("%s: no header", name)
-	}
-	rows := make([]row, 0, len(lines)-1)
+	var rows []row
 	for _, line := range lines[1:] {
 		r := row{}
 		for i, column := range lines[0] {

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"cmp"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -31,9 +30,9 @@ func successor(id string) string {
 	return id
 }
 
-func newTerritories(files fs.FS, r *register) (*territories, error) {
+func newTerritories(dir string, r *register) (*territories, error) {
 	t := &territories{register: r, own: map[string][]string{}, county: map[string][]string{}}
-	rows, err := table(files, "geo/zip_utility.csv")
+	rows, err := table(dir, "geo/zip_utility.csv")
 	if err != nil {
 		return nil, err
 	}
@@ -43,14 +42,14 @@ func newTerritories(files fs.FS, r *register) (*territories, error) {
 			t.own[line["zip"]] = append(t.own[line["zip"]], id)
 		}
 	}
-	return t, t.readCounties(files)
+	return t, t.readCounties(dir)
 }
 
 // readCounties reads the utilities of each county. It keeps the source's order, largest
 // first, except for utilities without sales. In Texas, the utilities that only deliver
 // come first, sorted by their number of counties.
-func (t *territories) readCounties(files fs.FS) error {
-	rows, err := table(files, "county_utilities.csv")
+func (t *territories) readCounties(dir string) error {
+	rows, err := table(dir, "county_utilities.csv")
 	if err != nil {
 		return err
 	}

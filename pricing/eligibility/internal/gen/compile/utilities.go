@@ -3,7 +3,8 @@ package compile
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -31,12 +32,12 @@ var pricingKinds = []struct{ column, words string }{
 	{"residential_critical_peak_rebate", "critical peak rebate"},
 }
 
-func newRegister(files fs.FS) (*register, error) {
+func newRegister(dir string) (*register, error) {
 	r := &register{
 		utilities: map[string]facts.Utility{}, sales: map[string]int{},
 		wholesale: map[[2]string]row{}, markets: map[string]string{},
 	}
-	data, err := fs.ReadFile(files, "dr/dr_programs_seed.json")
+	data, err := os.ReadFile(filepath.Join(dir, "dr", "dr_programs_seed.json")) //nolint:gosec // the directory is the developer's own
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func newRegister(files fs.FS) (*register, error) {
 		{"utilities.csv", "eia_utility_id", "rtos"},
 		{"geo/eia861_2024_utilities.csv", "eia_id", "rto"},
 	} {
-		rows, err := table(files, source.file)
+		rows, err := table(dir, source.file)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +66,7 @@ func newRegister(files fs.FS) (*register, error) {
 			r.add(line[source.id], line, line[source.market])
 		}
 	}
-	rows, err := table(files, "geo/utility_ba_iso.csv")
+	rows, err := table(dir, "geo/utility_ba_iso.csv")
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ var notes = []string{
 var comparisonNotes = map[Comparison]string{
 	Shift: "The optimum knows prices and weather ahead. It stays within minTemp and maxTemp wherever the baseline does, is on average as warm " +
 		"(or, where the day needs cooling, as cool) in each month as the baseline, and ends each month at its temperature.",
-	Setback: "The baseline holds one setpoint day and night. The other follows the schedule, or without one the ENERGY STAR schedule about the device's setpoints. It is less warm in winter and less cool in summer.",
+	Setback: "The baseline holds one setpoint day and night. The other follows the schedule, or without one the ENERGY STAR schedule about the device's setpoints. It is less warm in winter and less cool in summer. It may still cost more where it recovers at expensive hours.",
 }
 
 func (e *estimate) assumptions() Assumptions {

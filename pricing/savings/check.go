@@ -2,16 +2,17 @@ package savings
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gridhook/gridhook/pricing"
 )
 
 // The bounds of the thermodynamic values are wide. A value outside them is in a different
-// unit than documented.
+// unit than documented. Near 0 the mass of the house would have no bound.
 const (
-	maxRate         = 100.0 // degrees per hour
-	maxHeatTransfer = 5.0   // per hour
-	maxKw           = 100.0
+	minRate, maxRate                 = 0.1, 100.0 // degrees per hour
+	minHeatTransfer, maxHeatTransfer = 0.001, 5.0 // per hour
+	maxKw                            = 100.0
 )
 
 // The lengths of the parts of a calendar.
@@ -79,10 +80,13 @@ func (d *Device) validate(p *pricing.Problems, path string) {
 	p.Check(s.Min <= s.Heat, path+"targetHeatSetpoint", "must be at least minTemp")
 	p.Check(s.Heat <= s.Cool, path+"targetCoolSetpoint", "must be at least targetHeatSetpoint")
 	p.Check(s.Cool <= s.Max, path+"maxTemp", "must be at least targetCoolSetpoint")
-	p.Check(d.HeatTransferCoefficient > 0 && d.HeatTransferCoefficient <= maxHeatTransfer, path+"heatTransferCoefficient",
-		"must be above 0 and at most %g per hour: the device has no usable thermodynamic values", maxHeatTransfer)
-	p.Check(d.HeatingRate >= 0 && d.HeatingRate <= maxRate, path+"heatingRate", "must be from 0 to %g degrees per hour", maxRate)
-	p.Check(d.CoolingRate >= -maxRate && d.CoolingRate <= maxRate, path+"coolingRate", "must be within %g degrees per hour", maxRate)
+	p.Check(d.HeatTransferCoefficient >= minHeatTransfer && d.HeatTransferCoefficient <= maxHeatTransfer, path+"heatTransferCoefficient",
+		"must be from %g to %g per hour: the device has no usable thermodynamic values", minHeatTransfer, maxHeatTransfer)
+	rate := func(field string, v float64) {
+		p.Check(v == 0 || v >= minRate && v <= maxRate, path+field, "must be 0 or from %g to %g degrees per hour", minRate, maxRate)
+	}
+	rate("heatingRate", d.HeatingRate)
+	rate("coolingRate", math.Abs(d.CoolingRate))
 	p.Check(d.HeatingRate != 0 || d.CoolingRate != 0, path+"heatingRate", "or coolingRate must be other than 0")
 	p.Check(d.IrradianceCoefficient >= 0 && d.IrradianceCoefficient <= maxRate, path+"irradianceCoefficient",
 		"must be from 0 to %g degrees per hour in 1 kW/m2", maxRate)

@@ -50,6 +50,9 @@ func TestEstimate_InvalidFields(t *testing.T) {
 			"devices[0].targetHeatSetpoint", "devices[0].targetCoolSetpoint", "devices[0].maxTemp", "devices[0].heatTransferCoefficient",
 			"devices[0].heatingRate", "devices[0].coolingRate", "devices[0].irradianceCoefficient",
 		}},
+		"rates that say nothing": {func(_ *savings.Input, d *savings.Device) {
+			d.HeatingRate, d.CoolingRate, d.HeatTransferCoefficient = 1e-310, -0.01, 1e-310
+		}, []string{"devices[0].heatTransferCoefficient", "devices[0].heatingRate", "devices[0].coolingRate"}},
 		"no rates": {func(_ *savings.Input, d *savings.Device) { d.HeatingRate, d.CoolingRate = 0, 0 }, []string{"devices[0].heatingRate"}},
 		"setpoints out of the device's band": {func(in *savings.Input, _ *savings.Device) {
 			in.Request.TargetHeatSetpoint, in.Request.TargetCoolSetpoint = ptr(60.0), ptr(79.0)

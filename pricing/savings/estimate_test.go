@@ -176,7 +176,7 @@ func TestEstimate_PublishedRange(t *testing.T) {
 func drawInput(t *rapid.T, base savings.Input) savings.Input {
 	in := base
 	d := device()
-	d.HeatingRate = rapid.Float64Range(0, 15).Draw(t, "heating rate")
+	d.HeatingRate = rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0.1, 15)).Draw(t, "heating rate")
 	d.CoolingRate = rapid.Float64Range(0.5, 15).Draw(t, "cooling rate")
 	d.HeatTransferCoefficient = rapid.Float64Range(0.01, 0.4).Draw(t, "heat transfer")
 	d.IrradianceCoefficient = rapid.Float64Range(0, 6).Draw(t, "irradiance")

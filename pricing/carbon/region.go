@@ -37,27 +37,23 @@ var packed []byte
 // place is a county, or a whole state.
 type place struct{ state, county string }
 
-// grid has the regions by code and by place.
-type grid struct {
-	byCode  map[string]*Region
-	byPlace map[place]*Region
-}
-
-var regions = sync.OnceValue(func() grid {
+// regions returns the regions by code and by place.
+var regions = sync.OnceValues(func() (byCode map[string]*Region, byPlace map[place]*Region) {
 	data := embedded.Decode[Data]("data.bin", packed)
-	g := grid{map[string]*Region{}, map[place]*Region{}}
+	byCode, byPlace = map[string]*Region{}, map[place]*Region{}
 	for i := range data.Regions {
-		g.byCode[data.Regions[i].Code] = &data.Regions[i]
+		byCode[data.Regions[i].Code] = &data.Regions[i]
 	}
 	for _, c := range data.Counties {
-		g.byPlace[place{c.State, plain.County(c.Name)}] = g.byCode[c.Region]
+		byPlace[place{c.State, plain.County(c.Name)}] = byCode[c.Region]
 	}
-	return g
+	return byCode, byPlace
 })
 
 // Named returns the region with a code.
 func Named(code string) (*Region, bool) {
-	r, ok := regions().byCode[strings.ToUpper(strings.TrimSpace(code))]
+	byCode, _ := regions()
+	r, ok := byCode[strings.ToUpper(strings.TrimSpace(code))]
 	return r, ok
 }
 
@@ -65,9 +61,10 @@ func Named(code string) (*Region, bool) {
 // has the region of most counties of its state.
 func Of(state, county string) (*Region, bool) {
 	state = strings.ToUpper(strings.TrimSpace(state))
-	r, ok := regions().byPlace[place{state, plain.County(county)}]
+	_, byPlace := regions()
+	r, ok := byPlace[place{state, plain.County(county)}]
 	if !ok {
-		r, ok = regions().byPlace[place{state: state}]
+		r, ok = byPlace[place{state: state}]
 	}
 	return r, ok
 }

@@ -1,7 +1,6 @@
 package savings
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -73,7 +72,7 @@ func (e *estimate) assumptions() Assumptions {
 			Least: slices.Min(e.prices), Greatest: slices.Max(e.prices),
 			Mean: math.Round(1e6*sum/float64(len(e.prices))) / 1e6,
 		},
-		Notes: append(slices.Clone(notes), comparisonNotes[e.in.Request.comparison()]),
+		Notes: append(slices.Clone(notes), comparisonNotes[e.in.Request.Comparison]),
 	}
 	for i := range e.devices {
 		d, h := e.devices[i].device, &e.devices[i].house
@@ -96,6 +95,3 @@ func (e *Equipment) assumed(d *Device) bool {
 	heat := map[HeatSource]bool{"": e.HSPF2 == 0, HeatPump: e.HSPF2 == 0, GasFurnace: e.AFUE == 0}[e.HeatSource]
 	return e.CapacityKw == 0 || d.CoolingRate != 0 && e.SEER2 == 0 || d.HeatingRate != 0 && heat
 }
-
-// comparison returns the request's comparison, by default a shift.
-func (r *Request) comparison() Comparison { return cmp.Or(r.Comparison, Shift) }

@@ -1,6 +1,7 @@
 package savings
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,6 +21,10 @@ const warmUp = 7 * pricing.QuartersADay
 func Estimate(in Input) (*Result, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
+	}
+	in.Request.Comparison = cmp.Or(in.Request.Comparison, Shift)
+	if in.Rest == nil {
+		in.Rest = func() error { return nil }
 	}
 	runs, err := in.runs()
 	if err != nil {
@@ -96,13 +101,6 @@ func (e *estimate) conditions(r run) (*conditions, error) {
 	}, nil
 }
 
-func (e *estimate) rest() error {
-	if e.in.Rest == nil {
-		return nil
-	}
-	return e.in.Rest()
-}
-
 // add estimates the months of a run for every device.
 func (e *estimate) add(r run) error {
 	c, err := e.conditions(r)
@@ -143,7 +141,7 @@ func (e *estimate) addDevice(d *deviceEstimate, c *conditions, r run, months []M
 		months[i].add(f)
 		saved[i] = base.cost - best.cost
 		d.keepDay(b, m, base, best)
-		if err := e.rest(); err != nil {
+		if err := e.in.Rest(); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,13 @@ type run []month
 // empty.
 func (in *Input) runs() ([]run, error) {
 	start := in.start()
-	end := start.AddDate(0, 0, in.days(start))
+	end := start.AddDate(0, 1, 0) // as many days as the first month has
+	switch {
+	case in.Request.Days != nil:
+		end = start.AddDate(0, 0, *in.Request.Days)
+	case in.Request.Type == Annual:
+		end = start.AddDate(1, 0, 0)
+	}
 	var all []run
 	counted := false // the month before
 	for day := start; day.Before(end); {
@@ -72,16 +78,6 @@ func (in *Input) start() time.Time {
 		name = time.Month(*s.Month)
 	}
 	return time.Date(year, name, 1, 0, 0, 0, 0, time.UTC)
-}
-
-func (in *Input) days(start time.Time) int {
-	if in.Request.Days != nil {
-		return *in.Request.Days
-	}
-	if in.Request.Type == Annual {
-		return int(start.AddDate(1, 0, 0).Sub(start).Hours() / 24)
-	}
-	return time.Date(start.Year(), start.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // midnight returns the start of a local day, on the grid of quarter hours. If a clock

@@ -90,7 +90,7 @@ func (f *Figures) add(g Figures) {
 
 // result returns the sum of all figures, with assumptions and uncertainty.
 func (e *estimate) result() *Result {
-	r := &Result{HomeID: e.in.HomeID, Type: e.in.Request.Type, Comparison: e.in.Request.comparison(), Currency: "USD", Months: e.months}
+	r := &Result{HomeID: e.in.HomeID, Type: e.in.Request.Type, Comparison: e.in.Request.Comparison, Currency: "USD", Months: e.months}
 	for i := range e.months {
 		r.add(e.months[i].Figures)
 	}

@@ -2,6 +2,7 @@ package savings
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/climate"
@@ -81,7 +82,7 @@ func (e *estimate) addDoubts(d *deviceEstimate, b *baseline, r run, saved []floa
 				e.doubts[i] += saved[m] * (after[m]/before[m] - 1)
 			}
 		}
-		if err := e.rest(); err != nil {
+		if err := e.in.Rest(); err != nil {
 			return err
 		}
 	}
@@ -92,10 +93,8 @@ func (e *estimate) addDoubts(d *deviceEstimate, b *baseline, r run, saved []floa
 func (e *estimate) uncertainty(savings float64) Uncertainty {
 	size := math.Abs(savings)
 	variance := doubtPrices * doubtPrices
-	for i := range e.devices {
-		if d := e.devices[i].device; d.Equipment.assumed(d) {
-			variance = doubtPrices*doubtPrices + doubtEquipment*doubtEquipment
-		}
+	if slices.ContainsFunc(e.devices, func(d deviceEstimate) bool { return d.device.Equipment.assumed(d.device) }) {
+		variance += doubtEquipment * doubtEquipment
 	}
 	for _, change := range e.doubts {
 		if size > 0 {

@@ -48,7 +48,7 @@ func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 		return usual, annualKWh
 	}
 	output := h.output(p)
-	made, metered, share := &Load{City: usual.City, Lat: usual.Lat, Lon: usual.Lon}, 0.0, 0.0
+	made, metered, share := *usual, 0.0, 0.0
 	for month, m := range h.Metered {
 		if m == nil {
 			continue
@@ -70,14 +70,12 @@ func (h *Home) Load(p *Profile) (load *Load, annualKWh float64) {
 	annualKWh = metered / share
 	for month, m := range h.Metered {
 		for hour := range made.Share[month] {
-			if m == nil {
-				made.Share[month][hour] = usual.Share[month][hour]
-			} else {
+			if m != nil {
 				made.Share[month][hour] /= annualKWh
 			}
 		}
 	}
-	return made, annualKWh
+	return &made, annualKWh
 }
 
 // minLoad is the minimum load in kW. A logarithm needs a load above 0.

@@ -29,11 +29,11 @@ type Checker struct {
 // A malformed zipcode has the same result, although callers reject it earlier. Check also
 // returns the facts of the zipcode, as Area does.
 func (c *Checker) Check(zipcode string) (Result, Area) {
-	code, ok := Normalize(zipcode)
-	if !ok {
-		return refused("The zipcode has not the form of a US zipcode such as 60614."), Area{}
+	area, found := c.Area(zipcode)
+	code := area.Code
+	if code == "" {
+		return refused("The zipcode has not the form of a US zipcode such as 60614."), area
 	}
-	area, found := c.area(code)
 	var said Support
 	var saidSo bool
 	if c.Overrides != nil {
@@ -56,18 +56,13 @@ func (c *Checker) Check(zipcode string) (Result, Area) {
 }
 
 // Area returns all facts of a zipcode, with the overrides. It returns false if the
-// zipcode is unknown.
+// zipcode is unknown. A territory override creates an area that the facts lack. The code of
+// a malformed zipcode is empty.
 func (c *Checker) Area(zipcode string) (Area, bool) {
 	code, ok := Normalize(zipcode)
 	if !ok {
 		return Area{}, false
 	}
-	return c.area(code)
-}
-
-// area returns the facts of a code. A territory override creates an area that the facts
-// lack.
-func (c *Checker) area(code string) (Area, bool) {
 	a := Area{Code: code}
 	z := find(code)
 	if z != nil {

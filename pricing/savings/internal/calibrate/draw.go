@@ -94,12 +94,9 @@ var zipcodes = sync.OnceValue(func() map[string][]climate.Place {
 // located returns the place of a home at a station. The zipcode nearest to the station
 // names its county, which determines the climate zone.
 func located(y *climate.Year) *climate.Place {
-	at, least := climate.Place{}, math.Inf(1)
-	for _, p := range zipcodes()[y.State] {
-		if d := y.DistanceKm(p.Lat, p.Lon); d < least {
-			least, at = d, p
-		}
-	}
+	at := slices.MinFunc(zipcodes()[y.State], func(a, b climate.Place) int {
+		return cmp.Compare(y.DistanceKm(a.Lat, a.Lon), y.DistanceKm(b.Lat, b.Lon))
+	})
 	at.Lat, at.Lon = y.Lat, y.Lon
 	return &at
 }

@@ -53,16 +53,15 @@ func (t *territories) readCounties(dir string) error {
 	if err != nil {
 		return err
 	}
-	counties := map[string]int{}
+	t.counties = map[string]int{}
 	for _, line := range rows {
 		for id := range strings.FieldsSeq(line["eia_utility_ids"]) {
-			counties[successor(id)]++
+			t.counties[successor(id)]++
 		}
 	}
-	t.counties = counties
 	rank := func(id string) int {
 		if t.register.wiresOnly(id) {
-			return -counties[id]
+			return -t.counties[id]
 		}
 		return 0
 	}

@@ -64,13 +64,12 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	// Package market leaves out prices weighted by energy, but refuses a page that has nothing else.
 	rows = slices.DeleteFunc(rows, func(r row) bool { return strings.HasSuffix(r["settlementpointtype"], "EW") })
 	for _, r := range rows {
-		r["market"] = string(q.kind())
 		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
 	}
 	// Central days are not the source's days. So a page may have hours beside the span only.
 	days := *q
 	days.From, days.To = q.From.AddDate(0, 0, -1), q.To.AddDate(0, 0, 1)
-	data, err := days.read(rows, columns{node: "settlementpoint", step: byMarket(q, time.Hour, 15*time.Minute)})
+	data, err := days.read(rows, columns{node: "settlementpoint", kind: q.kind(), step: byMarket(q, time.Hour, 15*time.Minute)})
 	for i, p := range data.Prices {
 		data.Prices[i].Points = slices.DeleteFunc(p.Points, q.outside)
 	}

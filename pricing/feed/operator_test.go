@@ -160,6 +160,21 @@ func TestERCOT_Token(t *testing.T) {
 	}
 }
 
+// The columns of a file say its market. Day-ahead hours are not the first quarters of hours in
+// real time.
+func TestERCOT_OtherMarket(t *testing.T) {
+	hours := "DeliveryDate,HourEnding,SettlementPoint,SettlementPointPrice,DSTFlag\n07/01/2026,01:00,LZ_HOUSTON,20,N\n07/01/2026,02:00,LZ_HOUSTON,21,N\n"
+	quarters := "DeliveryDate,DeliveryHour,DeliveryInterval,SettlementPointName,SettlementPointType,SettlementPointPrice,DSTFlag\n07/01/2026,1,1,LZ_HOUSTON,LZ,18,N\n"
+	for asked, body := range map[market.Kind]string{market.RealTime: hours, market.DayAhead: quarters} {
+		s := sources()["ercot"]
+		s.Parameters["market"] = string(asked)
+		data, err := readOne(s, "/file", body)
+		if want := "has no " + string(asked) + " prices of LZ_HOUSTON"; !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", asked, data.Prices, err)
+		}
+	}
+}
+
 // A total that differs from its components, other units and another circuit are refused.
 func TestGridX_Refused(t *testing.T) {
 	good := `{"meta":{"code":200,"requestBody":"{\"ratename\":\"EELEC\",\"representativeCircuitId\":\"013532223\"}"},"data":[{"priceHeader":{"marketName":"CAISO-DAM","intervalLengthInMinutes":60,"settlementCurrency":"USD","settlementUnit":"kWh"},

@@ -124,13 +124,13 @@ func (c *gridxCurve) spans(spans []span) ([]span, error) {
 		if err != nil {
 			return nil, refuse("%q is not a time such as 2026-07-01T00:00:00-0700", clip(d.Start))
 		}
-		total, err := price(d.Price.String())
+		total, err := market.Number(d.Price.String())
 		if err != nil {
 			return nil, refuse("%s: %w", d.Start, err)
 		}
 		sum := 0.0
 		for _, component := range d.Components {
-			part, err := price(component.Price.String())
+			part, err := market.Number(component.Price.String())
 			if err != nil {
 				return nil, refuse("%s: %s: %w", d.Start, clip(component.Name), err)
 			}

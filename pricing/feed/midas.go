@@ -161,7 +161,7 @@ func (v *midasValue) span() (s span, err error) {
 	if s.to.Before(s.from) {
 		return s, fmt.Errorf("ends at %s, before it starts", stamp(s.to))
 	}
-	s.price, err = price(v.Value.String())
+	s.price, err = market.Number(v.Value.String())
 	return s, err
 }
 

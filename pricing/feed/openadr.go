@@ -218,7 +218,7 @@ func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 				return nil, refuse("interval %d: %d values, 1 is expected", i+1, len(p.Values))
 			}
 			number, _ := p.Values[0].(json.Number)
-			value, err := price(number.String())
+			value, err := market.Number(number.String())
 			if err != nil {
 				return nil, refuse("interval %d: %w", i+1, err)
 			}

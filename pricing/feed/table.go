@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,15 +73,6 @@ func decode(body []byte, v any) error {
 		return refuse("is not the expected JSON: it begins with %q: %w", beginning(body), err)
 	}
 	return nil
-}
-
-// price reads a price.
-func price(s string) (float64, error) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is not a number", clip(s))
-	}
-	return v, nil
 }
 
 // jsonRows reads the list at a path of names with dots, or the whole document if the path

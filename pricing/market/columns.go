@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -98,14 +99,14 @@ func (w row) first(names []string) string {
 func (w row) price() (price float64, kind Kind, field string, err error) {
 	for _, c := range priceColumns {
 		if v, ok := w.fields[c.name]; ok {
-			price, err = number(v)
+			price, err = Number(v)
 			return price * c.scale, c.kind, c.name, err
 		}
 	}
 	if w.fields["lmptype"] != "" { // CAISO
 		for _, name := range []string{"mw", "value", "prc"} {
 			if v, ok := w.fields[name]; ok {
-				price, err = number(v)
+				price, err = Number(v)
 				return price * 1e-3, "", name, err
 			}
 		}
@@ -118,7 +119,7 @@ func (w row) price() (price float64, kind Kind, field string, err error) {
 	if err != nil {
 		return 0, "", "unit", err
 	}
-	price, err = number(v)
+	price, err = Number(v)
 	return price * scale, "", "price", err
 }
 
@@ -153,8 +154,15 @@ func errUnit(unit string) error {
 	return fmt.Errorf("%q is not known; $/kWh, $/MWh and cents/kWh are", unit)
 }
 
-func number(s string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+// grouped matches a number with commas between thousands. A decimal comma is no such comma.
+var grouped = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$`)
+
+// Number reads a finite number, which may have commas between thousands.
+func Number(s string) (float64, error) {
+	if strings.Contains(s, ",") && grouped.MatchString(s) {
+		s = strings.ReplaceAll(s, ",", "")
+	}
+	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
@@ -211,7 +219,7 @@ func (r *reader) start(w row, g group) (t time.Time, field string, err error) {
 }
 
 var timeLayouts = []string{
-	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
+	time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 	"1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006 15:04", "1/2/2006 3:04 PM",
 }
 

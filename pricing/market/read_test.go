@@ -53,6 +53,7 @@ func TestRead_Operators(t *testing.T) {
 		{"plain with a unit", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,cents/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
 		// 3.5 ¢/kWh is 3.5/100 = 0.035 $/kWh. By letters alone the unit would be "kwh".
 		{"plain with the sign of cents", "start,node,market,price,unit\n2026-07-01T00:00:00-05:00,X,day-ahead,3.5,¢/kWh\n", "X", market.DayAhead, "2026-07-01T05:00:00Z", 0.035, 1},
+		{"plain with a space before an offset", "start,price_usd_mwh\n2026-07-01 00:00:00-05:00,30\n2026-07-01 01:00:00-05:00,31\n", "default", market.DayAhead, "2026-07-01T05:00:00Z", 0.03, 2},
 		{"NDJSON", `{"node":"X","market":"REAL_TIME","start":"2026-07-01T00:00:00Z","price":30,"unit":"$/MWh"}` + "\n\n" + `{"node":"X","market":"REAL_TIME","start":"2026-07-01T01:00:00Z","price":"31","unit":"$/MWh"}`,
 			"X", market.RealTime, "2026-07-01T00:00:00Z", 0.03, 2},
 	} {
@@ -228,15 +229,16 @@ func TestRead_Invalid(t *testing.T) {
 		want error
 		line string
 	}{
-		"empty":        {" \n", market.ErrFile, ""},
-		"no price":     {"start,cost\n2026-07-01T00:00:00Z,3\n", market.ErrFile, "line 2: price: there is no column of prices"},
-		"no time":      {"price_usd_kwh\n0.03\n", market.ErrFile, "line 2: start: there is no column of times"},
-		"no zone":      {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,01:00,3\n", market.ErrFile, "line 2: DeliveryDate: is a local date"},
-		"bad hour":     {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,25:00,3\n", market.ErrFile, "line 2: DeliveryDate"},
-		"market":       {"start,price_usd_kwh,market\n2026-07-01T00:00:00Z,3,bazaar\n", market.ErrFile, `line 2: market: "bazaar" is not a market`},
-		"euros":        {"start,price,unit\n2026-07-01T00:00:00Z,3,€/MWh\n", market.ErrFile, `line 2: unit: "€/MWh" is not known`},
-		"not an array": {"{]\n", market.ErrFile, "line 1: line: not a JSON object"},
-		"not a series": {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
+		"empty":         {" \n", market.ErrFile, ""},
+		"no price":      {"start,cost\n2026-07-01T00:00:00Z,3\n", market.ErrFile, "line 2: price: there is no column of prices"},
+		"no time":       {"price_usd_kwh\n0.03\n", market.ErrFile, "line 2: start: there is no column of times"},
+		"no zone":       {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,01:00,3\n", market.ErrFile, "line 2: DeliveryDate: is a local date"},
+		"bad hour":      {"DeliveryDate,HourEnding,SettlementPointPrice\n07/01/2026,25:00,3\n", market.ErrFile, "line 2: DeliveryDate"},
+		"market":        {"start,price_usd_kwh,market\n2026-07-01T00:00:00Z,3,bazaar\n", market.ErrFile, `line 2: market: "bazaar" is not a market`},
+		"decimal comma": {"start,price_usd_mwh\n2026-07-01T00:00:00Z,\"30,5\"\n", market.ErrFile, `line 2: priceusdmwh: "30,5" is not a number`},
+		"euros":         {"start,price,unit\n2026-07-01T00:00:00Z,3,€/MWh\n", market.ErrFile, `line 2: unit: "€/MWh" is not known`},
+		"not an array":  {"{]\n", market.ErrFile, "line 1: line: not a JSON object"},
+		"not a series":  {"start,price_usd_kwh\n2026-07-01T00:00:07Z,3\n", market.ErrSeries, ""},
 	} {
 		_, bad, err := readAll([]byte(tt.file), market.Options{})
 		if !errors.Is(err, tt.want) || tt.line != "" && (len(bad) != 1 || !strings.HasPrefix(text(bad[0]), tt.line)) {

@@ -94,11 +94,11 @@ func TestUSCatalog_MatchesCollection(t *testing.T) {
 			t.Errorf("%s: caveat %q", o.URDB, plan.Caveat)
 		}
 		read.Caveat, read.Newer = plan.Caveat, plan.Newer // a line does not know the other lines
-		if rate, wrong := read.URDB(); err != nil || wrong != nil || string(rate) != string(plan.URDB) {
+		if rate, wrong := read.RateJSON(); err != nil || wrong != nil || string(rate) != string(plan.URDB) {
 			t.Errorf("%s: read %s, %v, %v", o.URDB, rate, err, wrong)
 		}
 		if plan.Utility != o.Utility || plan.Name != o.Plan || fmt.Sprint(plan.EIAID) != o.EIAID || plan.Timezone != o.TZ ||
-			plan.State != o.State || read.FixedCharge.Amount != o.Tariff.Supply.Daily {
+			plan.State != o.State || read.FixedChargeFirstMeter != o.Tariff.Supply.Daily {
 			t.Errorf("%s: got %+v", o.URDB, plan.Summary)
 		}
 		checkWeek(t, &o, plan)

@@ -34,8 +34,8 @@ func run(data string) error {
 	}
 	list := make([]catalog.Plan, len(plans))
 	for i, p := range plans {
-		list[i] = catalog.Plan{Summary: p.Summary, SourceDate: p.SourceDate, Newer: p.Newer, Checked: p.Checked}
-		if list[i].URDB, err = p.URDB(); err != nil {
+		list[i] = p.Plan
+		if list[i].URDB, err = p.RateJSON(); err != nil {
 			return fmt.Errorf("%s: %w", p.ID, err)
 		}
 	}

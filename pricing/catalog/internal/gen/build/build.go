@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -22,7 +21,7 @@ func Plans(collection, pge, written []byte) ([]Plan, error) {
 		us = append(us, plan)
 	}
 	slices.SortFunc(us, func(a, b Plan) int {
-		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Utility, b.Utility), cmp.Compare(a.Name, b.Name), cmp.Compare(a.URDBLabel, b.URDBLabel))
+		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Utility, b.Utility), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Label, b.Label))
 	})
 	sheets, err := pgeSheets(pge)
 	if err != nil {
@@ -45,9 +44,13 @@ func Plans(collection, pge, written []byte) ([]Plan, error) {
 func handWritten(text []byte, us []Plan) (plans []Plan, err error) {
 	var written []struct {
 		Plan
+		Periods []struct {
+			Name string
+			Rate float64
+		}
 		Seasons []struct {
 			Months           []int
-			Weekday, Weekend map[string]string
+			Weekday, Weekend map[string]string // Weekend is nil if it is the same
 		}
 	}
 	if err := json.Unmarshal(text, &written); err != nil {
@@ -56,17 +59,25 @@ func handWritten(text []byte, us []Plan) (plans []Plan, err error) {
 	for _, w := range written {
 		p := w.Plan
 		p.Checked = true
+		for _, period := range w.Periods {
+			p.addPeriod(period.Name, period.Rate, 0)
+		}
 		for _, s := range w.Seasons {
-			weekday, err := hourly(s.Weekday)
-			weekend, wrong := hourly(s.Weekend)
-			if err = errors.Join(err, wrong); err != nil {
+			weekday, err := p.hourly(s.Weekday)
+			weekend := weekday
+			if err == nil && s.Weekend != nil {
+				weekend, err = p.hourly(s.Weekend)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.ID, err)
 			}
-			p.Seasons = append(p.Seasons, Season{Months: s.Months, Weekday: weekday, Weekend: weekend})
+			for _, month := range s.Months {
+				p.setMonth(month, weekday, weekend)
+			}
 		}
-		p.SourceDate = p.EffectiveFrom
+		p.SourceDate = p.StartDate
 		for _, twin := range us {
-			if twin.URDBLabel == p.URDBLabel {
+			if twin.Label == p.Label {
 				p.SourceDate, p.Confidence, p.Caveat = twin.SourceDate, twin.Confidence, twin.Caveat
 			}
 		}
@@ -77,20 +88,25 @@ func handWritten(text []byte, us []Plan) (plans []Plan, err error) {
 
 const hoursADay = 24
 
-// hourly returns the period of each hour, nil if there are no ranges of hours.
-func hourly(ranges map[string]string) ([]string, error) {
-	if ranges == nil {
-		return nil, nil
-	}
-	day := make([]string, hoursADay)
+// hourly returns the period of each hour. Every reader of a schedule rejects the -1 of an hour
+// or a period that is missing.
+func (t *terms) hourly(ranges map[string]string) ([]int, error) {
+	day := slices.Repeat([]int{-1}, hoursADay)
 	for hours, name := range ranges {
 		var from, to int
 		if _, err := fmt.Sscanf(hours, "%d-%d", &from, &to); err != nil || from < 0 || to > hoursADay {
 			return nil, fmt.Errorf("hours %q are not such as 16-21", hours)
 		}
-		for hour := from; hour < to; hour++ {
-			day[hour] = name
-		}
+		fillHours(day, [][2]int{{from, to}}, slices.Index(t.EnergyTOULabels, name))
 	}
 	return day, nil
+}
+
+// fillHours sets the period of ranges of hours, the last excluded.
+func fillHours(day []int, ranges [][2]int, period int) {
+	for _, r := range ranges {
+		for hour := r[0]; hour < r[1]; hour++ {
+			day[hour] = period
+		}
+	}
 }

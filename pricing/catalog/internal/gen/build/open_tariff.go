@@ -8,41 +8,29 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
 // entry is the used part of the collection's object: a flat rate, or bands and their hours.
 type entry struct {
-	State   string `json:"state"`
-	Utility string `json:"utility"`
-	EIAID   string `json:"eia_id"`
-	Plan    string `json:"plan"`
-	URDB    string `json:"urdb"`
-	TZ      string `json:"tz"`
-	Tariff  struct {
-		Kind   string `json:"kind"`
+	State, Utility, Plan, URDB, TZ string
+	EIAID                          string `json:"eia_id"`
+	Tariff                         struct {
+		Kind   string
 		Import struct {
-			FlatRate *float64 `json:"flatRate"`
+			FlatRate *float64
 			Bands    []struct {
-				ID   string   `json:"id"`
-				Rate *float64 `json:"rate"`
-			} `json:"bands"`
-			Schedule []hours `json:"schedule"`
-		} `json:"import"`
-		Supply struct {
-			Daily float64 `json:"daily"`
-		} `json:"supply"`
-	} `json:"tariff"`
+				ID   string
+				Rate *float64
+			}
+			Schedule []hours
+		}
+		Supply struct{ Daily float64 }
+	}
 }
 
 // hours is one line of a schedule.
-type hours struct {
-	Days string `json:"days"`
-	From string `json:"from"`
-	To   string `json:"to"`
-	Band string `json:"band"`
-}
+type hours struct{ Days, From, To, Band string }
 
 // updated is the day for which the collection has the rates in force.
 const updated = "2026-08-05"
@@ -72,53 +60,49 @@ func (e *entry) plan() (p Plan, err error) {
 	if strings.ContainsAny(e.Plan+e.Utility+e.URDB, "\t\n\r") {
 		return p, errors.New("utility, plan and urdb must be one line each")
 	}
-	p = Plan{URDBLabel: e.URDB, SourceDate: enteredOn(e.URDB), Summary: catalog.Summary{
+	p = Plan{Label: e.URDB, Plan: catalog.Plan{SourceDate: enteredOn(e.URDB), Summary: catalog.Summary{
 		ID: e.URDB, Utility: e.Utility, State: e.State, Name: e.Plan, Timezone: e.TZ,
 		Source: "US Utility Rate Database, rate " + e.URDB + ", through open-energy-tariffs (updated " + updated + ")",
-	}}
+	}}}
 	if p.EIAID, err = strconv.Atoi(e.EIAID); err != nil {
 		return p, fmt.Errorf("eia_id: %w", err)
 	}
 	if daily := e.Tariff.Supply.Daily; daily != 0 {
-		p.FixedCharge = pricing.Charge{Amount: daily, Unit: "$/day"}
+		p.FixedChargeFirstMeter, p.FixedChargeUnits = daily, "$/day"
 	}
 	weekday, weekend, err := e.days(&p)
 	if err != nil {
 		return p, err
 	}
-	all := Season{Months: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Weekday: weekday}
-	if !slices.Equal(weekday, weekend) {
-		all.Weekend = weekend
+	for month := 1; month <= 12; month++ {
+		p.setMonth(month, weekday, weekend)
 	}
-	p.Seasons = []Season{all}
 	doubt(&p, slices.Concat(weekday, weekend))
 	return p, nil
 }
 
 // days adds the periods of a rate to the plan, and returns the period of each hour.
-func (e *entry) days(p *Plan) (weekday, weekend []string, err error) {
-	add := func(rate float64) string {
-		name := fmt.Sprintf("period %d", len(p.Periods)+1)
-		p.Periods = append(p.Periods, Period{Name: name, Rate: rate})
-		return name
+func (e *entry) days(p *Plan) (weekday, weekend []int, err error) {
+	add := func(rate float64) int {
+		return p.addPeriod(fmt.Sprintf("period %d", len(p.EnergyTOULabels)+1), rate, 0)
 	}
 	in := e.Tariff.Import
 	switch {
 	case e.Tariff.Kind == "flat" && in.FlatRate != nil:
-		day := slices.Repeat([]string{add(*in.FlatRate)}, hoursADay)
+		day := slices.Repeat([]int{add(*in.FlatRate)}, hoursADay)
 		return day, day, nil
 	case e.Tariff.Kind == "tou" && len(in.Bands) > 0:
 	default:
 		return nil, nil, fmt.Errorf("tariff.kind: %q has unknown rates", e.Tariff.Kind)
 	}
-	names := map[string]string{}
+	bands := map[string]int{}
 	for i, band := range in.Bands {
-		if names[band.ID] != "" || band.Rate == nil {
+		if _, twice := bands[band.ID]; twice || band.Rate == nil {
 			return nil, nil, fmt.Errorf("tariff.import.bands[%d]: %q has no rate or comes twice", i, band.ID)
 		}
-		names[band.ID] = add(*band.Rate)
+		bands[band.ID] = add(*band.Rate)
 	}
-	return schedule(in.Schedule, names)
+	return schedule(in.Schedule, bands)
 }
 
 // The confidence in rates of the US catalog. Users fill in the rate database. The
@@ -130,17 +114,14 @@ const (
 
 // doubt sets the plan's caveat and confidence. A rate that applies at none of the hours of
 // January belongs to another season with unknown hours.
-func doubt(p *Plan, hours []string) {
+func doubt(p *Plan, hours []int) {
 	p.Caveat = "The catalog leaves out adjustments, taxes and higher tiers, and takes the hours of January for the whole year."
-	reached := map[float64]bool{}
-	for _, period := range p.Periods {
-		if slices.Contains(hours, period.Name) {
-			reached[period.Rate] = true
-		}
+	reached, missing := map[float64]bool{}, 0
+	for _, period := range hours {
+		reached[p.EnergyRateStructure[period][0].Rate] = true
 	}
-	missing := 0
-	for _, period := range p.Periods {
-		if !reached[period.Rate] {
+	for _, tiers := range p.EnergyRateStructure {
+		if !reached[tiers[0].Rate] {
 			missing++
 		}
 	}
@@ -148,18 +129,18 @@ func doubt(p *Plan, hours []string) {
 	if missing == 0 {
 		return
 	}
-	p.Caveat += fmt.Sprintf(" %d of its %d rates apply at no hour of January: other seasons have other prices.", missing, len(p.Periods))
+	p.Caveat += fmt.Sprintf(" %d of its %d rates apply at no hour of January: other seasons have other prices.", missing, len(p.EnergyRateStructure))
 	for month := 1; month < 12; month++ {
 		p.Confidence[month] = trustSeasonal
 	}
 }
 
 // schedule returns the period of each hour. The lines must cover every hour exactly once.
-func schedule(lines []hours, names map[string]string) (weekday, weekend []string, err error) {
-	days := map[string][]string{"weekday": make([]string, hoursADay), "weekend": make([]string, hoursADay)}
+func schedule(lines []hours, bands map[string]int) (weekday, weekend []int, err error) {
+	days := map[string][]int{"weekday": make([]int, hoursADay), "weekend": make([]int, hoursADay)}
 	covered := map[string]*[hoursADay]int{"weekday": {}, "weekend": {}} // number of times
 	for i, line := range lines {
-		name, ok := names[line.Band]
+		period, ok := bands[line.Band]
 		from, err1 := hour(line.From)
 		to, err2 := hour(line.To)
 		if !ok || err1 != nil || err2 != nil {
@@ -174,7 +155,7 @@ func schedule(lines []hours, names map[string]string) (weekday, weekend []string
 				return nil, nil, fmt.Errorf("tariff.import.schedule[%d].days: %q is not known", i, line.Days)
 			}
 			for h := from; h < to; h++ {
-				days[kind][h] = name
+				days[kind][h] = period
 				covered[kind][h]++
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
@@ -102,17 +101,14 @@ func pgeSeason(month int) string {
 // version returns the prices and hours of one version. The fixed charge is that of the
 // income tier without a discount. The allowances are those of homes not all electric.
 func (c *component) version() Plan {
-	p := Plan{
-		Summary: catalog.Summary{
-			ID: "pge-" + strings.ToLower(c.Tariff), Name: c.Tariff, Utility: "Pacific Gas & Electric Co", EIAID: 14328, State: "CA", Timezone: "America/Los_Angeles",
-			Source: fmt.Sprintf("PG&E Schedule %s, advice letter %s, %s", c.Tariff, c.Advice, c.Source),
-		},
-		EffectiveFrom: c.Effective, SourceDate: c.Effective, ExportRules: "Net Billing Hourly",
-	}
-	p.ExportValues = "PG&E NBT26"
+	p := Plan{StartDate: c.Effective, Plan: catalog.Plan{SourceDate: c.Effective, Summary: catalog.Summary{
+		ID: "pge-" + strings.ToLower(c.Tariff), Name: c.Tariff, Utility: "Pacific Gas & Electric Co", EIAID: 14328, State: "CA", Timezone: "America/Los_Angeles",
+		Source: fmt.Sprintf("PG&E Schedule %s, advice letter %s, %s", c.Tariff, c.Advice, c.Source),
+	}}}
+	p.DGRules, p.ExportValues = "Net Billing Hourly", "PG&E NBT26"
 	p.Holidays = []string{"New Year's Day", "Presidents' Day", "Memorial Day", "Independence Day", "Labor Day", "Veterans Day", "Thanksgiving", "Christmas"}
 	if daily, _ := c.Fixed["tier_3"].(float64); daily != 0 {
-		p.FixedCharge = pricing.Charge{Amount: daily, Unit: "$/day"}
+		p.FixedChargeFirstMeter, p.FixedChargeUnits = daily, "$/day"
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Adders)) {
 		name := strings.ReplaceAll(key, "_", " ")
@@ -126,40 +122,29 @@ func (c *component) version() Plan {
 	return p
 }
 
-// addSeason adds a season and its periods.
+// addSeason adds the periods and hours of a season.
 func (c *component) addSeason(p *Plan, name string) {
-	add := func(period, part string) string {
+	add := func(period, part string) int {
 		total := 0.0
 		for _, price := range c.Energy[name][part] {
 			total += price
 		}
-		p.Periods = append(p.Periods, Period{Name: name + " " + period, Rate: math.Round(total*1e5) / 1e5, BaselineCredit: c.Baseline.Credit})
-		return name + " " + period
+		return p.addPeriod(name+" "+period, math.Round(total*1e5)/1e5, c.Baseline.Credit)
 	}
-	off := add("off", "off_peak")
-	day := slices.Repeat([]string{off}, hoursADay)
+	weekend := slices.Repeat([]int{add("off", "off_peak")}, hoursADay)
+	weekday := slices.Clone(weekend)
 	if len(c.Periods.PartPeak) > 0 {
-		fillHours(day, c.Periods.PartPeak, add("part", "part_peak"))
+		fillHours(weekday, c.Periods.PartPeak, add("part", "part_peak"))
 	}
 	if len(c.Periods.Peak) > 0 {
-		fillHours(day, c.Periods.Peak, add("peak", "peak"))
+		fillHours(weekday, c.Periods.Peak, add("peak", "peak"))
 	}
-	s := Season{Weekday: day}
-	if c.Periods.WeekdaysOnly {
-		s.Weekend = slices.Repeat([]string{off}, hoursADay)
+	if !c.Periods.WeekdaysOnly {
+		weekend = weekday
 	}
 	for month := 1; month <= 12; month++ {
 		if pgeSeason(month) == name {
-			s.Months = append(s.Months, month)
-		}
-	}
-	p.Seasons = append(p.Seasons, s)
-}
-
-func fillHours(day []string, ranges [][2]int, name string) {
-	for _, r := range ranges {
-		for hour := r[0]; hour < r[1]; hour++ {
-			day[hour] = name
+			p.setMonth(month, weekday, weekend)
 		}
 	}
 }

@@ -54,22 +54,19 @@ func occasionsIn(events []Event, w Window) []occasion {
 // applyEvents returns the price of an interval under the events that cover it. The last
 // event with a Price sets the price. All adders are added.
 func applyEvents(list []occasion, at int64, price float64) (imports, rebate float64) {
-	imports = price
+	adders := 0.0
 	for _, o := range list {
-		if o.covers(at) && o.event.Price != nil {
-			imports = *o.event.Price
-		}
-	}
-	for _, o := range list {
-		if !o.covers(at) || o.event.Price != nil {
-			continue
-		}
-		imports += o.event.Adder
-		if o.event.Kind == PeakRebate {
+		switch {
+		case !o.covers(at):
+		case o.event.Price != nil:
+			price = *o.event.Price
+		case o.event.Kind == PeakRebate:
 			rebate += o.event.Adder
+		default:
+			adders += o.event.Adder
 		}
 	}
-	return imports, rebate
+	return price + adders + rebate, rebate
 }
 
 func (o *occasion) covers(at int64) bool { return o.from <= at && at < o.to }

@@ -82,7 +82,7 @@ func BenchmarkAppendJSON(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	meta := pricing.Meta{GeneratedAt: time.Unix(1782900000, 0), Sequence: 42}
+	at := time.Unix(1782900000, 0)
 	b.Run("curve", func(b *testing.B) {
 		var buf []byte
 		b.ReportAllocs()
@@ -96,7 +96,7 @@ func BenchmarkAppendJSON(b *testing.B) {
 		var buf []byte
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = pricing.AppendSignal(buf[:0], "home_01J9ZQ4X7T", shared, meta)
+			buf = pricing.AppendSignal(buf[:0], "home_01J9ZQ4X7T", shared, at, 42)
 		}
 		b.SetBytes(int64(len(buf)))
 	})

@@ -58,7 +58,7 @@ func FuzzParseURDB(f *testing.F) {
 			}
 		}
 		var back decodedSignal
-		encoded := encode("h", c, "", pricing.Meta{GeneratedAt: time.Unix(0, 0)})
+		encoded := encode("h", c, "", time.Unix(0, 0), 0)
 		if err := json.Unmarshal(encoded, &back); err != nil || len(back.Data) != w.Len() {
 			t.Fatalf("the signal does not decode: %v", err)
 		}

@@ -5,12 +5,6 @@ import (
 	"time"
 )
 
-// Meta holds the fields that differ between two homes with the same curve.
-type Meta struct {
-	GeneratedAt time.Time
-	Sequence    uint64 // increases with every change of the home's signal
-}
-
 // AppendShared appends the shared part of the price signals of homes with this curve and
 // rate plan. The part reaches from startTime to importSource and is encoded once for all
 // these homes. An empty rate plan is written as null.
@@ -76,16 +70,16 @@ func (c *Curve) appendValues(dst []byte, i int) []byte {
 }
 
 // AppendSignal appends the fields of a home's price signal without the enclosing braces.
-// shared is the output of AppendShared.
-func AppendSignal(dst []byte, homeID string, shared []byte, m Meta) []byte {
+// shared is the output of AppendShared. sequence increases with every change of the signal.
+func AppendSignal(dst []byte, homeID string, shared []byte, generatedAt time.Time, sequence uint64) []byte {
 	dst = append(dst, `"homeId":`...)
 	dst = appendString(dst, homeID)
 	dst = append(dst, ',')
 	dst = append(dst, shared...)
 	dst = append(dst, `,"generatedAt":"`...)
-	dst = appendTimestamp(dst, m.GeneratedAt)
+	dst = appendTimestamp(dst, generatedAt)
 	dst = append(dst, `","sequence":`...)
-	dst = strconv.AppendUint(dst, m.Sequence, 10)
+	dst = strconv.AppendUint(dst, sequence, 10)
 	return append(dst, '}')
 }
 

@@ -108,8 +108,7 @@ func TestSignalJSON_Stable(t *testing.T) {
 	for _, d := range s.Data {
 		second.Confidence = append(second.Confidence, d.Confidence)
 	}
-	meta := pricing.Meta{GeneratedAt: s.Metadata.GeneratedAt, Sequence: s.Metadata.Sequence}
-	again := encode(s.HomeID, second, *s.Metadata.ExportCompensation.RatePlanID, meta)
+	again := encode(s.HomeID, second, *s.Metadata.ExportCompensation.RatePlanID, s.Metadata.GeneratedAt, s.Metadata.Sequence)
 	if !bytes.Equal(encoded, again) {
 		t.Errorf("decoding and encoding again changed the signal\n%s\n%s", encoded, again)
 	}
@@ -118,7 +117,7 @@ func TestSignalJSON_Stable(t *testing.T) {
 // The exact text is the contract with receivers that sign or compare it.
 func TestSignalJSON_Text(t *testing.T) {
 	c := price(t, pricing.Input{Tariff: selling("", 0.1, 0.2).Parse(t), Location: time.UTC}, window("2026-01-05T11:45:00Z", "2026-01-05T12:15:00Z"))
-	got := string(pricing.AppendSignal([]byte("x"), "h", c.AppendShared(nil, ""), pricing.Meta{GeneratedAt: now}))
+	got := string(pricing.AppendSignal([]byte("x"), "h", c.AppendShared(nil, ""), now, 0))
 	want := `x"homeId":"h","startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:15:00.000Z","data":[` +
 		`{"startTime":"2026-01-05T11:45:00.000Z","endTime":"2026-01-05T12:00:00.000Z","price":0.30134,"import":0.30134,"export":0.1,"confidence":1},` +
 		`{"startTime":"2026-01-05T12:00:00.000Z","endTime":"2026-01-05T12:15:00.000Z","price":0.08364,"import":0.08364,"export":0.2,"confidence":1}],` +
@@ -158,7 +157,7 @@ func TestSignalJSON_Strings(t *testing.T) {
 	} {
 		c := &pricing.Curve{Window: window("2026-01-05T11:45:00Z", "2026-01-05T12:00:00Z"), ImportSource: s,
 			ExportCompensation: pricing.ExportCompensation{Source: s, Description: s}}
-		encoded := encode(s, c, "", pricing.Meta{})
+		encoded := encode(s, c, "", time.Time{}, 0)
 		want, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)

@@ -89,12 +89,12 @@ func TestCurveFromRuns_Invalid(t *testing.T) {
 }
 
 func signal(c *pricing.Curve) []byte {
-	return encode("home_1", c, "plan", pricing.Meta{GeneratedAt: now, Sequence: 7})
+	return encode("home_1", c, "plan", now, 7)
 }
 
 // encode returns a whole price signal.
-func encode(homeID string, c *pricing.Curve, ratePlanID string, m pricing.Meta) []byte {
-	return append(pricing.AppendSignal([]byte("{"), homeID, c.AppendShared(nil, ratePlanID), m), '}')
+func encode(homeID string, c *pricing.Curve, ratePlanID string, at time.Time, sequence uint64) []byte {
+	return append(pricing.AppendSignal([]byte("{"), homeID, c.AppendShared(nil, ratePlanID), at, sequence), '}')
 }
 
 // curveText returns the fields of a signal that depend on the curve's values.

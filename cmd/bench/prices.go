@@ -42,9 +42,8 @@ func measurePrices(ctx context.Context, o Options) (*Prices, error) {
 		return nil, err
 	}
 	shared := curve.AppendShared(nil, "plan")
-	meta := pricing.Meta{GeneratedAt: start, Sequence: 1}
 	messages, err := repeat(ctx, span, func(int) error {
-		buf = pricing.AppendSignal(buf[:0], "home_0000001", shared, meta)
+		buf = pricing.AppendSignal(buf[:0], "home_0000001", shared, start, 1)
 		return nil
 	})
 	return &Prices{DistinctPerSecond: distinct, SharedPerSecond: messages}, err

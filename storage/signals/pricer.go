@@ -27,7 +27,7 @@ func (s *Signal) Append(dst []byte, generatedAt time.Time) []byte {
 // AppendFields appends the signal's JSON fields without the enclosing braces, for use in
 // a larger object.
 func (s *Signal) AppendFields(dst []byte, generatedAt time.Time) []byte {
-	return pricing.AppendSignal(dst, s.HomeID, s.Encoded, pricing.Meta{GeneratedAt: generatedAt, Sequence: s.Revision})
+	return pricing.AppendSignal(dst, s.HomeID, s.Encoded, generatedAt, s.Revision)
 }
 
 // Pricer prices homes and caches shared curves and inputs. It is safe for concurrent use.

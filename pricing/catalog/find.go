@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -61,20 +60,13 @@ func plain(text string) string {
 // Place is the location of a utility's customers.
 type Place struct{ State, Timezone string }
 
-var placesByEIA = sync.OnceValue(func() map[int]Place {
-	places := map[int]Place{}
-	for _, p := range All() {
-		if _, known := places[p.EIAID]; !known && p.Timezone != "" {
-			places[p.EIAID] = Place{p.State, p.Timezone}
+// PlaceOf returns the Place of the utility with an EIA number. It is zero if the catalog lacks
+// the utility.
+func PlaceOf(eiaID int) Place {
+	for i := range All() {
+		if p := &All()[i]; p.EIAID == eiaID {
+			return Place{p.State, p.Timezone}
 		}
 	}
-	delete(places, 0)
-	return places
-})
-
-// PlaceOf returns the Place of the utility with an EIA number. ok is false if the
-// catalog lacks the utility.
-func PlaceOf(eiaID int) (p Place, ok bool) {
-	p, ok = placesByEIA()[eiaID]
-	return p, ok
+	return Place{}
 }

@@ -113,7 +113,7 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 			eiaID = composed.eiaID
 		}
 	}
-	place, _ := catalog.PlaceOf(eiaID)
+	place := catalog.PlaceOf(eiaID)
 	if place.Timezone == "" {
 		if place, err = r.placeOfHomes(org, record.ID); err != nil {
 			return p, false, err

@@ -62,7 +62,6 @@ func readGridX(q *Query, r *Response) (Data, error) {
 	var document struct {
 		Meta *struct {
 			Code        int
-			Response    string
 			RequestBody string
 		}
 		Data []gridxCurve

@@ -148,16 +148,11 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	if payload == openadrEmissions {
 		return q.emitted(spans, q.Parameters["region"])
 	}
-	return q.spread(spans, q.openadrNode(payload), market.DayAhead)
-}
-
-// openadrNode returns the node of a payload. A program's prices for exports are another
-// series than its prices.
-func (q *Query) openadrNode(payload string) string {
-	if payload == openadrPrice {
-		return q.Parameters["program"]
+	node := q.Parameters["program"]
+	if payload != openadrPrice { // a program's prices for exports are another series than its prices
+		node += "-" + payload
 	}
-	return q.Parameters["program"] + "-" + payload
+	return q.spread(spans, node, market.DayAhead)
 }
 
 // openadrScale returns the factor from a payload's values to $/kWh, or to g CO2 a kWh. The

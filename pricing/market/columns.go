@@ -37,7 +37,7 @@ type localTime struct {
 
 // The names of columns, in order of preference.
 var (
-	startColumns = []string{"intervalstarttimegmt", "datetimebeginningutc", "utcstart", "starttime", "start", "intervalstart", "timestamp", "time", "datetime"}
+	startColumns = []string{"millisutc", "intervalstarttimegmt", "datetimebeginningutc", "utcstart", "starttime", "start", "intervalstart", "timestamp", "time", "datetime"}
 	nodeColumns  = []string{"node", "nodeid", "pnodename", "settlementpoint", "settlementpointname", "location"}
 	kindColumns  = []string{"market", "marketrunid", "kind"}
 )
@@ -195,13 +195,6 @@ func (w row) kind(implied, fallback Kind) (Kind, error) {
 
 // start returns the start of a row's interval.
 func (r *reader) start(w row, g group) (t time.Time, field string, err error) {
-	if millis := w.fields["millisutc"]; millis != "" {
-		n, err := strconv.ParseInt(millis, 10, 64)
-		if err != nil {
-			return t, "millisUTC", fmt.Errorf("%q is not a number of milliseconds", millis)
-		}
-		return time.UnixMilli(n).UTC(), "", nil
-	}
 	if w.fields["deliverydate"] != "" {
 		t, err = r.ercot(w)
 		return t, "DeliveryDate", err

@@ -135,19 +135,27 @@ func TestAdapter_NoData(t *testing.T) {
 	}
 }
 
-// A response with too many values is refused before they take memory.
+// A response with too many values or rows is refused before they take memory.
 func TestAdapter_TooManyValues(t *testing.T) {
-	for name, body := range map[string]string{
-		"csv":   "Zone,Local Time,Price\n" + strings.Repeat("\n", 2_000_000),
-		"json":  "[" + strings.Repeat("0,", 2_000_001) + "0]",
-		"caiso": string(feedtest.Zipped("a.xml", strings.Repeat("<a>", 2_000_001))),
-		"midas": "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>",
+	const values, rows = "has more than 2000000 values", "has more than 300000 rows"
+	for _, tt := range []struct{ source, body, want string }{
+		{"csv", "Zone,Local Time,Price\n" + strings.Repeat("A,,1\n", 300_000), rows},
+		{"csv", "Zone,Local Time,Price\n" + strings.Repeat(",", 2_000_000), values},
+		{"json", "[" + strings.Repeat("0,", 2_000_001) + "0]", values},
+		{"json", "[0,0]", "has no object at row 1"},
+		{"json", "[" + strings.Repeat("{},", 300_000) + "{}]", rows},
+		{"ercot", `{"fields":[{"name":"a"}],"data":[` + strings.Repeat("[1],", 300_000) + "[1]]}", rows},
+		{"caiso", string(feedtest.Zipped("a.xml", strings.Repeat("<a>", 2_000_001))), values},
+		{"midas", "<DemandData>" + strings.Repeat("<RateInformation/>", 2_000_000) + "</DemandData>", values},
+		{"midas", "<DemandData " + strings.Repeat(`a="" `, 2_000_000) + "></DemandData>", values},
 	} {
-		s := sources()[name]
-		adapter, _ := feed.ByName(s.Adapter)
-		_, err := adapter.Read(s.Query("http://source", "2026-07-01", 1), response("http://source", body))
-		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), "has more than 2000000 values") {
-			t.Errorf("%s: %v", name, err)
+		s := sources()[tt.source]
+		if tt.source == "json" {
+			s.Parameters["list"] = ""
+		}
+		_, err := readOne(s, "", tt.body)
+		if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s, %.60s: %.300v, want %s", tt.source, tt.body, err, tt.want)
 		}
 	}
 }

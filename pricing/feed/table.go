@@ -32,21 +32,34 @@ func clip(s string) string {
 	return s
 }
 
-// maxValues limits the values of a response. A few bytes of a value need a hundred times as
-// much memory.
-const maxValues = 2_000_000
+// Limits of a response. A few bytes of a value need a hundred times as much memory, and a row
+// of one value about 1 KB.
+const (
+	maxValues = 2_000_000
+	maxRows   = 300_000
+)
 
-// checkSize counts what separates the values of CSV, JSON and XML.
-func checkSize(body []byte) error {
-	if bytes.Count(body, []byte(","))+bytes.Count(body, []byte("\n"))+bytes.Count(body, []byte("<")) > maxValues {
+// checkSize counts what separates the values of CSV, JSON and XML, and what marks rows.
+func checkSize(body []byte, rows ...string) error {
+	if count(body, ",", "\n", "<", "=") > maxValues {
 		return refuse("has more than %d values", maxValues)
+	}
+	if count(body, rows...) > maxRows {
+		return refuse("has more than %d rows", maxRows)
 	}
 	return nil
 }
 
+func count(body []byte, marks ...string) (n int) {
+	for _, mark := range marks {
+		n += bytes.Count(body, []byte(mark))
+	}
+	return n
+}
+
 // csvRows reads CSV with a given column.
 func csvRows(body []byte, column string) ([]row, error) {
-	if err := checkSize(body); err != nil {
+	if err := checkSize(body, "\n"); err != nil {
 		return nil, err
 	}
 	rows, bad, err := market.Rows(body)
@@ -64,7 +77,7 @@ func csvRows(body []byte, column string) ([]row, error) {
 
 // decode decodes JSON.
 func decode(body []byte, v any) error {
-	if err := checkSize(body); err != nil {
+	if err := checkSize(body, "{", "["); err != nil {
 		return err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
@@ -105,6 +118,9 @@ func jsonRows(body []byte, path string) ([]row, error) {
 	}
 	rows := make([]row, len(list))
 	for i, element := range list {
+		if _, ok := element.(map[string]any); !ok {
+			return nil, refuse("has no object at row %d, it begins with %q", i+1, beginning(body))
+		}
 		rows[i] = row{}
 		if err := flatten(rows[i], "", element, 0); err != nil {
 			return nil, err
@@ -168,11 +184,9 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 		return Data{}, nil
 	}
 	if c.price != "" {
-		known := make([]row, len(rows))
 		for i, r := range rows {
-			known[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
+			rows[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
 		}
-		rows = known
 	}
 	series, bad, err := market.ReadRows(rows, market.Options{
 		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,

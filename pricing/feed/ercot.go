@@ -61,8 +61,6 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	// Package market leaves out prices weighted by energy, but refuses a page that has nothing else.
-	rows = slices.DeleteFunc(rows, func(r row) bool { return strings.HasSuffix(r["settlementpointtype"], "EW") })
 	for _, r := range rows {
 		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
 	}

@@ -160,15 +160,16 @@ func flatten(r row, path string, v any, level int) error {
 
 // columns says where the values of rows are.
 type columns struct {
-	node        string      // empty if the rows have one node
-	time, price string      // empty if package market knows the columns
-	unit        string      // $/MWh by default
-	kind        market.Kind // empty if the rows have the queried market
+	node        string // empty if the rows have one node
+	time, price string // empty if package market knows the columns
+	unit        string // $/MWh by default
+	kind        market.Kind
 	step        time.Duration
 	local, ends bool // see market.Options
 }
 
-// read reads the rows of the queried node. A row with an error refuses the response.
+// read reads the rows of the queried node. A row with an error refuses the response. A file
+// must not decide which series of its owner it changes, so other series are left out.
 func (q *Query) read(rows []row, c columns) (Data, error) {
 	node := q.Parameters["node"]
 	if c.node != "" {
@@ -180,9 +181,6 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 			r["node"] = node // whatever else the row has in other columns of nodes
 		}
 	}
-	if len(rows) == 0 {
-		return Data{}, nil
-	}
 	if c.price != "" {
 		for i, r := range rows {
 			rows[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
@@ -191,35 +189,15 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 	series, bad, err := market.ReadRows(rows, market.Options{
 		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,
 	})
-	if len(bad) > 0 {
+	switch {
+	case len(bad) > 0:
 		return Data{}, refuse("row %d: %s: %s", bad[0].Line, bad[0].Field, clip(bad[0].Reason))
-	}
-	if err != nil {
+	case err != nil:
 		return Data{}, refuse("%w", err)
+	case series == nil: // nothing is published yet
+		return Data{}, nil
 	}
-	series, err = c.own(series, node)
-	if err != nil {
-		return Data{}, err
-	}
-	return q.within(series...)
-}
-
-// own returns the series of the queried node and market. A file must not decide which
-// series of its owner it changes.
-func (c *columns) own(all []*market.Series, node string) ([]*market.Series, error) {
-	var own []*market.Series
-	var others []string
-	for _, s := range all {
-		if s.Node == node && (s.Kind == c.kind || c.kind == "") {
-			own = append(own, s)
-		} else if len(others) < 5 {
-			others = append(others, clip(fmt.Sprint(s.Kind, " prices of ", s.Node)))
-		}
-	}
-	if len(own) == 0 {
-		return nil, refuse("has no %s prices of %s; it has %s", c.kind, node, strings.Join(others, ", "))
-	}
-	return own, nil
+	return q.within(series)
 }
 
 // pick returns the rows with a name in a column.
@@ -241,17 +219,13 @@ func pick(rows []row, column, name string) ([]row, error) {
 
 // within returns the prices of the queried span. A response without prices in the span is
 // about other days.
-func (q *Query) within(all ...*market.Series) (Data, error) {
-	var data Data
-	for _, s := range all {
-		points := slices.DeleteFunc(s.Points(), q.outside)
-		if len(points) == 0 {
-			from, to := s.Span()
-			return Data{}, q.refuseDays(from, to)
-		}
-		data.Prices = append(data.Prices, Prices{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points})
+func (q *Query) within(s *market.Series) (Data, error) {
+	points := slices.DeleteFunc(s.Points(), q.outside)
+	if len(points) == 0 {
+		from, to := s.Span()
+		return Data{}, q.refuseDays(from, to)
 	}
-	return data, nil
+	return Data{Prices: []Prices{{Node: s.Node, Kind: s.Kind, Step: s.Step(), Points: points}}}, nil
 }
 
 // outside reports whether a price is outside of the queried span.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // LineError is a problem with one line of a file.
@@ -48,16 +50,31 @@ func Rows(data []byte) (all []map[string]string, bad []LineError, err error) {
 	return all, bad, err
 }
 
-// ReadRows reads rows as Read reads a file. The line of an error is the number of its row,
-// from 1.
-func ReadRows(rows []map[string]string, o Options) ([]*Series, []LineError, error) {
-	var bad []LineError
+// ReadRows reads the series of o.Node and o.Kind from rows, as Read reads a file. It is nil if
+// no row has a price. If the rows have other series only, the error names them. The line of a
+// row with an error is its number, from 1.
+func ReadRows(rows []map[string]string, o Options) (s *Series, bad []LineError, err error) {
 	r := newReader(o, func(e LineError) { bad = append(bad, e) })
 	for i, fields := range rows {
 		r.add(row{line: i + 1, fields: fields})
 	}
+	wanted := group{o.Node, o.Kind}
+	switch {
+	case len(r.order) == 0:
+		return nil, bad, nil
+	case r.groups[wanted] == nil:
+		var others []string
+		for _, g := range r.order[:min(len(r.order), 5)] {
+			others = append(others, fmt.Sprintf("%s prices of %.80s", g.kind, g.node))
+		}
+		return nil, bad, fmt.Errorf("has no %s prices of %s; it has %s", o.Kind, o.Node, strings.Join(others, ", "))
+	}
+	r.order = slices.DeleteFunc(r.order, func(g group) bool { return g != wanted })
 	all, err := r.series()
-	return all, bad, err
+	if err != nil {
+		return nil, bad, err
+	}
+	return all[0], bad, nil
 }
 
 func newReader(o Options, bad func(LineError)) *reader {

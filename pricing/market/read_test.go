@@ -116,18 +116,19 @@ func TestReadRows_ERCOTAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []map[string]string{row("01:00", "1", "false"), row("02:00", "2", "false"), row("02:00", "3", "true"), row("03:00", "4", "false")}
-	all, bad, err := market.ReadRows(rows, market.Options{Location: chicago})
+	o := market.Options{Node: "LZ", Kind: market.DayAhead, Location: chicago}
+	s, bad, err := market.ReadRows(rows, o)
 	if err != nil || len(bad) > 0 {
 		t.Fatal(bad, err)
 	}
-	points := all[0].Points()
+	points := s.Points()
 	for i, p := range points {
 		if want := instant("2026-11-01T05:00:00Z").Add(time.Duration(i) * time.Hour); len(points) != 4 || !p.Start.Equal(want) || math.Abs(p.Price-float64(i+1)/1000) > 1e-12 {
 			t.Errorf("price %v at %v, want %d at %v", p.Price, p.Start, i+1, want)
 		}
 	}
 	rows[1]["hourending"] = "25:00"
-	if _, bad, _ := market.ReadRows(rows, market.Options{Location: chicago}); len(bad) != 1 || bad[0].Line != 2 {
+	if _, bad, _ := market.ReadRows(rows, o); len(bad) != 1 || bad[0].Line != 2 {
 		t.Error(bad)
 	}
 }
@@ -163,7 +164,7 @@ func TestReadRows_Times(t *testing.T) {
 				for j, start := range tt.starts[:i+1] {
 					rows = append(rows, map[string]string{"start": start, "priceusdkwh": map[bool]string{true: "9", false: "1"}[j == i]})
 				}
-				all, bad, err := market.ReadRows(rows, tt.o)
+				s, bad, err := market.ReadRows(rows, tt.o)
 				if tt.want[i] == "" {
 					if len(bad) != 1 || !strings.Contains(bad[0].Reason, "does not exist in America/New_York") {
 						t.Errorf("%s: %v", tt.starts[i], bad)
@@ -173,7 +174,7 @@ func TestReadRows_Times(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if price, ok := all[0].At(instant(tt.want[i]).Unix()); !ok || price.Value != 9 {
+				if price, ok := s.At(instant(tt.want[i]).Unix()); !ok || price.Value != 9 {
 					t.Errorf("%s: %v, %v at %s", tt.starts[i], price, ok, tt.want[i])
 				}
 			}
@@ -193,13 +194,10 @@ func TestReadRows_RepeatedHourByMarket(t *testing.T) {
 			rows = append(rows, map[string]string{"start": start, "node": "A", "market": kind, "priceusdkwh": "1"})
 		}
 	}
-	all, bad, err := market.ReadRows(rows, market.Options{Location: newYork, Local: true, Step: time.Hour})
-	if err != nil || len(bad) > 0 || len(all) != 2 {
-		t.Fatalf("%d series, %v, %v", len(all), bad, err)
-	}
-	for _, s := range all {
-		if n := len(s.Points()); n != 4 {
-			t.Errorf("%s has %d prices, want 4: %v", s.Kind, n, s.Points())
+	for _, kind := range []market.Kind{market.DayAhead, market.RealTime} {
+		s, bad, err := market.ReadRows(rows, market.Options{Node: "A", Kind: kind, Location: newYork, Local: true, Step: time.Hour})
+		if err != nil || len(bad) > 0 || s.Kind != kind || len(s.Points()) != 4 {
+			t.Fatalf("%s: %+v, %v, %v, want 4 prices", kind, s, bad, err)
 		}
 	}
 }

@@ -26,13 +26,7 @@ type reader struct {
 	bad     func(LineError) // gets the rows with errors
 	groups  map[group][]Point
 	order   []group
-	local   map[localTime]bool // local times so far
-}
-
-// localTime is a local time of a series.
-type localTime struct {
-	group group
-	text  string
+	local   map[group]time.Time // the last local time of each series
 }
 
 // The names of columns, in order of preference.
@@ -236,22 +230,33 @@ func (r *reader) parseTime(g group, column, s string) (time.Time, error) {
 			continue
 		}
 		if r.options.Local && !IsUTC(column) && r.options.Location != nil && !strings.Contains(layout, "Z07") {
-			return r.parseLocal(localTime{g, s}, t)
+			return r.parseLocal(g, t)
 		}
 		return t.UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-07-01T00:00:00Z", s)
 }
 
-// parseLocal returns the instant of a local time. The key identifies the time, so that the
-// second of two equal local times is the later one.
-func (r *reader) parseLocal(key localTime, clock time.Time) (time.Time, error) {
+// parseLocal returns the instant of a local time. Of the two instants of a repeated time it
+// returns the one nearer to the row before, whether the rows are in order or the newest is the
+// first. Two equal times in a row are two hours, but one shorter interval and its correction.
+func (r *reader) parseLocal(g group, clock time.Time) (time.Time, error) {
 	t := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, r.options.Location)
 	if t.Hour() != clock.Hour() || t.Day() != clock.Day() {
 		return t, fmt.Errorf("%s does not exist in %v: the clocks go forward", clock.Format(time.DateTime), r.options.Location)
 	}
-	t = occurrence(t, r.local[key])
-	r.local[key] = true
+	last := r.local[g]
+	away := func(t time.Time) time.Duration {
+		if t.Equal(last) && (r.options.Step == 0 || r.options.Step == time.Hour) {
+			return 2 * time.Hour
+		}
+		return t.Sub(last).Abs()
+	}
+	t = occurrence(t, false)
+	if second := occurrence(t, true); away(second) < away(t) {
+		t = second
+	}
+	r.local[g] = t
 	return t.UTC(), nil
 }
 

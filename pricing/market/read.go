@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // LineError is a problem with one line of a file.
@@ -78,7 +79,7 @@ func ReadRows(rows []map[string]string, o Options) (s *Series, bad []LineError, 
 }
 
 func newReader(o Options, bad func(LineError)) *reader {
-	return &reader{options: o, bad: bad, groups: map[group][]Point{}, local: map[localTime]bool{}}
+	return &reader{options: o, bad: bad, groups: map[group][]Point{}, local: map[group]time.Time{}}
 }
 
 // add adds the price of a row, or reports the row's error.

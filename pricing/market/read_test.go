@@ -139,8 +139,8 @@ func TestReadRows_Times(t *testing.T) {
 		t.Fatal(err)
 	}
 	local := market.Options{Location: newYork, Local: true, Step: time.Hour}
-	ending := local
-	ending.Ending = true
+	ending, quarters := local, local
+	ending.Ending, quarters.Step = true, 15*time.Minute
 	for _, tt := range []struct {
 		name   string
 		o      market.Options
@@ -152,6 +152,10 @@ func TestReadRows_Times(t *testing.T) {
 			[]string{"2026-07-01T04:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T06:00:00Z", "2026-07-01T07:00:00Z"}},
 		{"25 hours", local, []string{"11/01/2026 00:00", "11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"},
 			[]string{"2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z", "2026-11-01T07:00:00Z"}},
+		{"25 hours, the newest first", local, []string{"11/01/2026 02:00", "11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 00:00"},
+			[]string{"2026-11-01T07:00:00Z", "2026-11-01T06:00:00Z", "2026-11-01T05:00:00Z", "2026-11-01T04:00:00Z"}},
+		{"25 hours without a quarter of the first", quarters, []string{"11/01/2026 01:15", "11/01/2026 01:15", "11/01/2026 01:45", "11/01/2026 01:00", "11/01/2026 01:15", "11/01/2026 01:30", "11/01/2026 01:45", "11/01/2026 02:00"},
+			[]string{"2026-11-01T05:15:00Z", "2026-11-01T05:15:00Z", "2026-11-01T05:45:00Z", "2026-11-01T06:00:00Z", "2026-11-01T06:15:00Z", "2026-11-01T06:30:00Z", "2026-11-01T06:45:00Z", "2026-11-01T07:00:00Z"}},
 		{"25 hours by their ends", ending, []string{"11/01/2026 01:00", "11/01/2026 01:00", "11/01/2026 02:00"},
 			[]string{"2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z", "2026-11-01T06:00:00Z"}},
 		{"23 hours", local, []string{"03/08/2026 01:00", "03/08/2026 02:00", "03/08/2026 03:00"},

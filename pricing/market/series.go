@@ -70,8 +70,8 @@ type Options struct {
 	// shortest distance between two points.
 	Step time.Duration
 	// Local means that times in a file without an offset are in Location, except in columns
-	// with utc or gmt in their names. The second of two equal local times is the later
-	// instant if the clocks go back. Without Local, times without an offset are UTC.
+	// with utc or gmt in their names. If the clocks go back, a repeated time is the instant
+	// nearer to the row before. Without Local, times without an offset are UTC.
 	Local bool
 	// Ending means that times in a file are the ends of intervals of length Step.
 	Ending bool

@@ -23,17 +23,13 @@ const (
 	PartKept     PartKind = "KEPT"    // charges that net metering does not credit
 	PartSell     PartKind = "SELL"    // sell rate of a period's tier
 	PartAvoided  PartKind = "AVOIDED" // avoided cost of the hour
-
-	PartDelivery   = PartKind(RoleDelivery)   // price of a composed plan's part with this role
-	PartGeneration = PartKind(RoleGeneration) // likewise
-	PartAdjustment = PartKind(RoleAdjustment) // likewise
 )
 
-// PartKinds returns all values of PartKind.
+// PartKinds returns all values of PartKind. A part of a composed plan has the kind of its role.
 func PartKinds() []PartKind {
 	return []PartKind{
 		PartEnergy, PartMarket, PartForecast, PartRider, PartTax, PartEvent, PartCredit, PartKept, PartSell, PartAvoided,
-		PartDelivery, PartGeneration, PartAdjustment,
+		PartKind(RoleDelivery), PartKind(RoleGeneration), PartKind(RoleAdjustment),
 	}
 }
 

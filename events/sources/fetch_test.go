@@ -49,7 +49,7 @@ func fetch(t *testing.T, a *feed.Adapter, answer http.HandlerFunc, secret string
 func fetchQuery(t *testing.T, a *feed.Adapter, answer http.HandlerFunc, q feed.Query) (*fetcher, error) {
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	q.URL = server.URL + q.URL
+	q.URL, q.Location = server.URL+q.URL, time.UTC
 	f := &fetcher{client: server.Client(), adapter: a, query: &q, now: storagetest.Start}
 	return f, f.run(t.Context())
 }

@@ -54,9 +54,6 @@ func (b *Bill) caveat(s string) {
 	}
 }
 
-// apart returns the month's fixed and demand charges.
-func (m *Month) apart() float64 { return m.Fixed + m.Demand }
-
 // Calculate calculates the bill for metered data. The errors wrap ErrMeter or ErrTerms.
 func Calculate(m Meter, t Terms) (*Bill, error) {
 	if err := m.check(); err != nil {

@@ -34,7 +34,7 @@ func (t *Terms) settle(b *Bill, minimums []minimum) {
 func (t *Terms) plainDue(b *Bill) []float64 {
 	due := make([]float64, len(b.Months))
 	for i, m := range b.Months {
-		due[i] = m.apart() + m.Energy
+		due[i] = m.Fixed + m.Demand + m.Energy
 		if t.Metering == NetBilling {
 			due[i] -= m.Credit
 		}
@@ -87,7 +87,7 @@ func surplus(months []Month) float64 {
 func (t *Terms) rollOver(months []Month) (due []float64, left float64) {
 	credits := ledger{expiry: t.CreditMonths}
 	for _, m := range months {
-		due = append(due, m.apart()+m.uncredited+credits.apply(m.Energy-m.Credit-m.uncredited))
+		due = append(due, m.Fixed+m.Demand+m.uncredited+credits.apply(m.Energy-m.Credit-m.uncredited))
 	}
 	return due, sumOf(credits.credits)
 }

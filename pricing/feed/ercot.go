@@ -84,7 +84,7 @@ func (q *Query) ercotPage(token string) Request {
 	report := byMarket(q, "/np4-190-cd/dam_stlmnt_pnt_prices", "/np6-905-cd/spp_node_zone_hub")
 	header := bearer(token)
 	header.Set("Ocp-Apim-Subscription-Key", ercotKey(q))
-	from, last := q.From.In(q.location()), q.To.Add(-time.Second).In(q.location())
+	from, last := q.From.In(q.Location), q.To.Add(-time.Second).In(q.Location)
 	return Request{
 		URL: q.address(report, "deliveryDateFrom", from.Format(time.DateOnly), "deliveryDateTo", last.Format(time.DateOnly),
 			"settlementPoint", q.Parameters["node"], "size", ercotRows, "page", "1"),

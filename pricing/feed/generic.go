@@ -69,7 +69,7 @@ func genericRequests(q *Query) ([]Request, error) {
 			return nil, err
 		}
 	}
-	from, to := q.From.In(q.location()), q.To.In(q.location())
+	from, to := q.From.In(q.Location), q.To.In(q.Location)
 	days := strings.NewReplacer("{from}", from.Format(time.DateOnly), "{to}", to.Format(time.DateOnly))
 	return []Request{{URL: days.Replace(q.URL), Header: bearer(q.Secret)}}, nil
 }

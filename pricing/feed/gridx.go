@@ -29,9 +29,9 @@ var gridxAdapter = Adapter{
 func gridxRequests(q *Query) ([]Request, error) {
 	const weeks, layout = 14, "20060102"
 	var requests []Request
-	for from := q.From.In(q.location()); from.Before(q.To); from = from.AddDate(0, 0, weeks) {
+	for from := q.From.In(q.Location); from.Before(q.To); from = from.AddDate(0, 0, weeks) {
 		last := from.AddDate(0, 0, weeks-1)
-		if end := q.To.In(q.location()).AddDate(0, 0, -1); last.After(end) {
+		if end := q.To.In(q.Location).AddDate(0, 0, -1); last.After(end) {
 			last = end
 		}
 		requests = append(requests, Request{URL: q.address("/getPricing", "utility", q.Parameters["utility"], "market", "DAM",

@@ -27,11 +27,6 @@ func byMarket[T any](q *Query, dayAhead, realTime T) T {
 	return dayAhead
 }
 
-// location returns the time zone of the query.
-func (q *Query) location() *time.Location {
-	return cmp.Or(q.Location, time.UTC)
-}
-
 // in returns the query in the time zone of an operator's local times and files. The zone of
 // the source may be another.
 func (q *Query) in(zone string) (*Query, error) {
@@ -52,9 +47,9 @@ func (q *Query) daily(zone string, request func(day time.Time) Request) ([]Reque
 		return nil, err
 	}
 	var requests []Request
-	year, month, first := q.From.In(q.location()).Date()
+	year, month, first := q.From.In(q.Location).Date()
 	for n := 0; ; n++ {
-		day := time.Date(year, month, first+n, 0, 0, 0, 0, q.location())
+		day := time.Date(year, month, first+n, 0, 0, 0, 0, q.Location)
 		if !day.Before(q.To) {
 			return requests, nil
 		}

@@ -187,7 +187,7 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 		}
 	}
 	series, bad, err := market.ReadRows(rows, market.Options{
-		Node: node, Kind: c.kind, Location: q.location(), Step: c.step, Local: c.local, Ending: c.ends,
+		Node: node, Kind: c.kind, Location: q.Location, Step: c.step, Local: c.local, Ending: c.ends,
 	})
 	switch {
 	case len(bad) > 0:

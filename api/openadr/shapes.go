@@ -8,18 +8,19 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Request types of the OpenADR document, version 3.1.1. Unknown fields are ignored, as
-// the definition allows.
+// Request types of the OpenADR document, version 3.1.1. As the definition allows, unknown
+// fields are ignored, and null is the same as an absent field. Some clients send null for
+// every field that they do not use, also where the document has no null.
 
 type program struct {
 	_ struct{} `required:"programName"`
 
 	ProgramName         string               `json:"programName" minLength:"1" maxLength:"128"`
 	IntervalPeriod      *intervalPeriod      `json:"intervalPeriod,omitzero"`
-	ProgramDescriptions []programDescription `json:"programDescriptions,omitempty" nullable:"true"`
-	PayloadDescriptors  []payloadDescriptor  `json:"payloadDescriptors,omitempty" nullable:"true"`
-	Attributes          []valuesMap          `json:"attributes,omitempty" nullable:"true"`
-	Targets             []string             `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
+	ProgramDescriptions []programDescription `json:"programDescriptions,omitempty"`
+	PayloadDescriptors  []payloadDescriptor  `json:"payloadDescriptors,omitempty"`
+	Attributes          []valuesMap          `json:"attributes,omitempty"`
+	Targets             []string             `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
 }
 
 type programDescription struct {
@@ -32,12 +33,12 @@ type event struct {
 	_ struct{} `required:"programID"`
 
 	ProgramID          string              `json:"programID" pattern:"id"`
-	EventName          string              `json:"eventName,omitempty" nullable:"true"`
+	EventName          string              `json:"eventName,omitempty"`
 	Duration           string              `json:"duration,omitempty" pattern:"duration"`
 	Priority           *int                `json:"priority,omitzero" minimum:"0"`
-	Targets            []string            `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
-	ReportDescriptors  []reportDescriptor  `json:"reportDescriptors,omitempty" nullable:"true"`
-	PayloadDescriptors []payloadDescriptor `json:"payloadDescriptors,omitempty" nullable:"true"`
+	Targets            []string            `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
+	ReportDescriptors  []reportDescriptor  `json:"reportDescriptors,omitempty"`
+	PayloadDescriptors []payloadDescriptor `json:"payloadDescriptors,omitempty"`
 	IntervalPeriod     *intervalPeriod     `json:"intervalPeriod,omitzero"`
 	Intervals          []interval          `json:"intervals,omitempty"`
 }
@@ -47,8 +48,8 @@ type report struct {
 
 	EventID            string              `json:"eventID" pattern:"id"`
 	ClientName         string              `json:"clientName" minLength:"1" maxLength:"128"`
-	ReportName         string              `json:"reportName,omitempty" nullable:"true"`
-	PayloadDescriptors []payloadDescriptor `json:"payloadDescriptors,omitempty" nullable:"true"`
+	ReportName         string              `json:"reportName,omitempty"`
+	PayloadDescriptors []payloadDescriptor `json:"payloadDescriptors,omitempty"`
 	Resources          []reportResource    `json:"resources"`
 }
 
@@ -66,7 +67,7 @@ type subscription struct {
 	ClientName       string            `json:"clientName" minLength:"1" maxLength:"128"`
 	ProgramID        string            `json:"programID,omitempty" pattern:"id"`
 	ObjectOperations []objectOperation `json:"objectOperations" minItems:"1" maxItems:"10"`
-	Targets          []string          `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
+	Targets          []string          `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
 }
 
 type objectOperation struct {
@@ -75,7 +76,7 @@ type objectOperation struct {
 	Objects     []storage.OpenADRType `json:"objects" maxItems:"6" itemsEnum:"PROGRAM,EVENT,REPORT,SUBSCRIPTION,VEN,RESOURCE"`
 	Operations  []string              `json:"operations" maxItems:"4" itemsEnum:"READ,CREATE,UPDATE,DELETE"`
 	CallbackURL string                `json:"callbackUrl" format:"uri" minLength:"2" maxLength:"2048"`
-	BearerToken string                `json:"bearerToken,omitempty" nullable:"true" maxLength:"4096"`
+	BearerToken string                `json:"bearerToken,omitempty" maxLength:"4096"`
 }
 
 type ven struct {
@@ -84,8 +85,8 @@ type ven struct {
 	ObjectType string      `json:"objectType,omitempty" enum:"BL_VEN_REQUEST,VEN_VEN_REQUEST"`
 	ClientID   string      `json:"clientID,omitempty" minLength:"1" maxLength:"128"`
 	VENName    string      `json:"venName" minLength:"1" maxLength:"128"`
-	Attributes []valuesMap `json:"attributes,omitempty" nullable:"true"`
-	Targets    []string    `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
+	Attributes []valuesMap `json:"attributes,omitempty"`
+	Targets    []string    `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
 }
 
 type resource struct {
@@ -95,8 +96,8 @@ type resource struct {
 	ClientID     string      `json:"clientID,omitempty" minLength:"1" maxLength:"128"`
 	ResourceName string      `json:"resourceName" minLength:"1" maxLength:"128"`
 	VENID        string      `json:"venID" pattern:"id"`
-	Attributes   []valuesMap `json:"attributes,omitempty" nullable:"true"`
-	Targets      []string    `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
+	Attributes   []valuesMap `json:"attributes,omitempty"`
+	Targets      []string    `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
 }
 
 type interval struct {
@@ -126,9 +127,9 @@ type payloadDescriptor struct {
 
 	ObjectType  string   `json:"objectType" enum:"EVENT_PAYLOAD_DESCRIPTOR,REPORT_PAYLOAD_DESCRIPTOR"`
 	PayloadType string   `json:"payloadType" minLength:"1" maxLength:"128"`
-	Units       string   `json:"units,omitempty" nullable:"true" maxLength:"128"`
-	Currency    string   `json:"currency,omitempty" nullable:"true"`
-	ReadingType string   `json:"readingType,omitempty" nullable:"true" maxLength:"128"`
+	Units       string   `json:"units,omitempty" maxLength:"128"`
+	Currency    string   `json:"currency,omitempty"`
+	ReadingType string   `json:"readingType,omitempty" maxLength:"128"`
 	Accuracy    *float64 `json:"accuracy,omitzero"`
 	Confidence  *int     `json:"confidence,omitzero" minimum:"0" maximum:"100"`
 }
@@ -137,15 +138,15 @@ type reportDescriptor struct {
 	_ struct{} `required:"payloadType"`
 
 	PayloadType     string   `json:"payloadType" minLength:"1" maxLength:"128"`
-	ReadingType     string   `json:"readingType,omitempty" nullable:"true" maxLength:"128"`
-	Units           string   `json:"units,omitempty" nullable:"true" maxLength:"128"`
-	Targets         []string `json:"targets,omitempty" nullable:"true" itemsMinLength:"1" itemsMaxLength:"128"`
-	Aggregate       *bool    `json:"aggregate,omitzero" nullable:"false"`
-	StartInterval   *int     `json:"startInterval,omitzero" nullable:"false"`
-	NumIntervals    *int     `json:"numIntervals,omitzero" nullable:"false"`
-	Historical      *bool    `json:"historical,omitzero" nullable:"false"`
-	Frequency       *int     `json:"frequency,omitzero" nullable:"false"`
-	Repeat          *int     `json:"repeat,omitzero" nullable:"false"`
+	ReadingType     string   `json:"readingType,omitempty" maxLength:"128"`
+	Units           string   `json:"units,omitempty" maxLength:"128"`
+	Targets         []string `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
+	Aggregate       *bool    `json:"aggregate,omitzero"`
+	StartInterval   *int     `json:"startInterval,omitzero"`
+	NumIntervals    *int     `json:"numIntervals,omitzero"`
+	Historical      *bool    `json:"historical,omitzero"`
+	Frequency       *int     `json:"frequency,omitzero"`
+	Repeat          *int     `json:"repeat,omitzero"`
 	ReportIntervals string   `json:"reportIntervals,omitempty" enum:"INTERVALS,SUB_INTERVALS,OPEN_INTERVALS"`
 }
 

@@ -108,7 +108,7 @@ type Types struct {
 	Enums   map[reflect.Type][]string
 	Formats map[reflect.Type]string
 	Unions  map[reflect.Type][]reflect.Type
-	// Open allows unknown fields in requests.
+	// Open allows unknown fields in requests, and null instead of an absent field.
 	Open bool
 
 	mu         sync.Mutex

@@ -102,7 +102,7 @@ func (v *validator) object(s *Schema, path string, members map[string]any) {
 		case property == nil && s.open:
 		case property == nil:
 			v.report(join(path, name), "is unknown: %s", s.hint(name))
-		case members[name] == "" && property.emptyIsAbsent() && !slices.Contains(s.Required, name):
+		case !slices.Contains(s.Required, name) && (members[name] == "" && property.emptyIsAbsent() || members[name] == nil && s.open):
 			// The operation decides whether it needs this field.
 		default:
 			v.value(property, join(path, name), members[name])

@@ -336,6 +336,35 @@ func TestConformance_RoundTrip(t *testing.T) {
 	}
 }
 
+// TestConformance_Null checks that null is the same as an absent field, unless the field is
+// required. Clients of typed languages send each field that they do not use as null.
+func TestConformance_Null(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const period = `"intervalPeriod":{"start":null,"duration":null,"randomizeStart":null}`
+	for _, c := range []struct{ role, path, body string }{
+		{"bl", "programs", `{"programName":"Null","intervalPeriod":null,"programDescriptions":null,"payloadDescriptors":null,"attributes":null,"targets":null}`},
+		{"bl", "events", `{"programID":"ev","eventName":null,"duration":null,"priority":null,"targets":null,"payloadDescriptors":null,"intervalPeriod":null,"intervals":null,
+			"reportDescriptors":[{"payloadType":"USAGE","readingType":null,"units":null,"targets":null,"aggregate":null,"startInterval":null,"numIntervals":null,"historical":null,"frequency":null,"repeat":null,"reportIntervals":null}]}`},
+		{"bl", "events", `{"programID":"ev","reportDescriptors":null,` + period + `,"intervals":[{"id":0,` + period + `,"payloads":[]}]}`},
+		{"ven1", "reports", `{"eventID":"ev_20260701","clientName":"c","reportName":null,"resources":[{"resourceName":"m","intervalPeriod":null,"intervals":[]}],
+			"payloadDescriptors":[{"objectType":"REPORT_PAYLOAD_DESCRIPTOR","payloadType":"USAGE","units":null,"readingType":null,"accuracy":null,"confidence":null}]}`},
+		{"ven1", "subscriptions", `{"clientName":"c","programID":null,"targets":null,"objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet","bearerToken":null}]}`},
+		{"ven1", "vens", `{"objectType":"VEN_VEN_REQUEST","clientID":null,"venName":"v","attributes":null,"targets":null}`},
+	} {
+		made := w.want(http.StatusCreated, c.role, http.MethodPost, c.path, c.body)
+		if strings.Contains(string(made.body), "null") {
+			t.Errorf("%s: null is stored: %s", c.path, made.body)
+		}
+	}
+	for path, body := range map[string]string{
+		"programs": `{"programName":null}`,
+		"events":   `{"programID":"ev","targets":[null]}`,
+	} {
+		w.want(http.StatusBadRequest, "bl", http.MethodPost, path, body)
+	}
+}
+
 func (e *entity) pages(w *world, role string) {
 	for i := range 3 {
 		body := e.body(w, role, fmt.Sprint("Page", i))

@@ -23,6 +23,9 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 		end, limited := pricing.AddDuration(start, e.Duration)
 		return ok && limited && !end.After(now)
 	}
+	if len(e.Intervals) == 0 { // the period is that of one interval
+		e.Intervals = []interval{{}}
+	}
 	for _, i := range e.Intervals { // each begins at the end of the last, unless it has its own period
 		duration := e.IntervalPeriod.Duration
 		if own := i.IntervalPeriod; own != nil {
@@ -37,7 +40,7 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 		}
 		start = end
 	}
-	return ok && !start.After(now)
+	return true
 }
 
 // parseStart parses the start of a period. ok is false if the period has none. The

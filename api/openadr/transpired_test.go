@@ -21,6 +21,8 @@ func TestTranspired_Events(t *testing.T) {
 		{"a later interval", `{` + start + `,"intervals":[` + interval(`,"intervalPeriod":{"start":"2026-07-03T00:00:00Z"}`) + `,` + interval("") + `]}`, "2026-07-03T02:00:00Z"},
 		{"a longer interval", `{` + start + `,"intervals":[` + interval(`,"intervalPeriod":{"duration":"PT3H"}`) + `]}`, "2026-07-01T03:00:00Z"},
 		{"a period of the interval only", `{"intervals":[` + interval(`,"intervalPeriod":{"start":"2026-07-01T00:00:00Z","duration":"PT1H"}`) + `]}`, "2026-07-01T01:00:00Z"},
+		{"no intervals", `{` + start + `}`, "2026-07-01T01:00:00Z"},
+		{"no intervals and no duration", `{"intervalPeriod":{"start":"2026-07-01T00:00:00Z"}}`, ""},
 		{"no period", `{"intervals":[` + interval("") + `]}`, ""},
 		{"no end", `{` + start + `,"duration":"P9999Y"}`, ""},
 		{"the zero start", `{"intervalPeriod":{"start":"0001-01-01T00:00:00Z","duration":"PT1H"},"intervals":[` + interval("") + `]}`, ""},

@@ -109,9 +109,22 @@ type interval struct {
 }
 
 type intervalPeriod struct {
-	Start          string `json:"start,omitempty" format:"date-time"`
+	Start          start  `json:"start,omitempty" format:"start"`
 	Duration       string `json:"duration,omitempty" pattern:"duration"`
 	RandomizeStart string `json:"randomizeStart,omitempty" pattern:"duration"`
+}
+
+// start is the start of a period. The document also writes the zero time, which means now,
+// without an offset. That is no date-time, so it is stored with one.
+type start string
+
+// UnmarshalText never fails: the schema has checked the text.
+func (s *start) UnmarshalText(text []byte) error {
+	*s = start(text)
+	if *s == "0001-01-01" || *s == "0001-01-01T00:00:00" {
+		*s = "0001-01-01T00:00:00Z"
+	}
+	return nil
 }
 
 type valuesMap struct {

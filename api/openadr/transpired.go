@@ -45,7 +45,7 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 
 // parseStart parses the start of a period. ok is false if the period has none. The
 // document's zero time stands for none.
-func parseStart(text string) (start time.Time, ok bool) {
-	start, err := time.Parse(time.RFC3339, text)
-	return start, err == nil && start.Year() > 1
+func parseStart(text start) (at time.Time, ok bool) {
+	at, err := time.Parse(time.RFC3339, string(text))
+	return at, err == nil && at.Year() > 1
 }

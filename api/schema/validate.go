@@ -230,15 +230,13 @@ func outOfRange(layout, text string) string {
 // formats maps each format to a check of a string. A check returns an error message, or
 // an empty string for a valid value. The operation makes any further check.
 var formats = map[string]func(string) string{
-	"date-time": func(text string) string {
-		var t storage.Time
-		if t.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
-			return "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z" + outOfRange(time.RFC3339, text)
+	"date-time": moment,
+	// The start of an OpenADR period, where the zero time means now, also without an offset.
+	"start": func(text string) string {
+		if t, err := time.Parse(time.RFC3339, text); err == nil && t.IsZero() || text == "0001-01-01" || text == "0001-01-01T00:00:00" {
+			return ""
 		}
-		if !t.Accepted() {
-			return fmt.Sprintf("must be in the years %d to %d", storage.FirstYear, storage.LastYear)
-		}
-		return ""
+		return moment(text)
 	},
 	"date": func(text string) string {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
@@ -258,6 +256,18 @@ var formats = map[string]func(string) string{
 		}
 		return ""
 	},
+}
+
+// moment checks a time of a request.
+func moment(text string) string {
+	var t storage.Time
+	if t.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
+		return "must be an RFC 3339 timestamp such as 2026-07-01T00:00:00Z" + outOfRange(time.RFC3339, text)
+	}
+	if !t.Accepted() {
+		return fmt.Sprintf("must be in the years %d to %d", storage.FirstYear, storage.LastYear)
+	}
+	return ""
 }
 
 // join returns the path of a member. An invalid name is quoted and truncated because it

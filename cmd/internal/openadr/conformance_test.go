@@ -365,6 +365,25 @@ func TestConformance_Null(t *testing.T) {
 	}
 }
 
+// TestConformance_Now checks that an event may start now, which the document writes as the
+// zero time. Every other start is a real time.
+func TestConformance_Now(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for start, status := range map[string]int{
+		"0001-01-01": http.StatusCreated, "0001-01-01T00:00:00": http.StatusCreated, "0001-01-01T00:00:00Z": http.StatusCreated, "0001-01-01T00:00:00.000+00:00": http.StatusCreated,
+		"2026-07-01": http.StatusBadRequest, "2026-07-01T00:00:00": http.StatusBadRequest, "2026-02-30T00:00:00Z": http.StatusBadRequest, "0001-01-02T00:00:00Z": http.StatusBadRequest,
+	} {
+		made := w.want(status, "bl", http.MethodPost, "events", `{"programID":"ev","intervalPeriod":{"start":"`+start+`","duration":"PT1H"}}`)
+		if status == http.StatusCreated && !strings.Contains(string(made.body), `"start":"0001-01-01T00:00:00`) {
+			t.Errorf("%s is stored as %s", start, made.body)
+		}
+	}
+	if list := w.want(http.StatusOK, "ven1", http.MethodGet, "events?active=true&programID=ev&skip=2", "").list(); len(list) != 4 {
+		t.Errorf("the active events are %v, want the four that start now", list)
+	}
+}
+
 func (e *entity) pages(w *world, role string) {
 	for i := range 3 {
 		body := e.body(w, role, fmt.Sprint("Page", i))

@@ -68,7 +68,7 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 	if err != nil {
 		return false, err
 	}
-	query := r.URL.Query()
+	query := r.query
 	for i := range list {
 		program := &list[i]
 		if name := query.Get("programName"); name != "" && name != program.Name {

@@ -72,7 +72,7 @@ type audience struct {
 }
 
 func (s *server) audience(v storage.View, k *kind, r *request) (a audience, err error) {
-	a = audience{caller: r.caller, kind: k, requested: r.URL.Query()["targets"]}
+	a = audience{caller: r.caller, kind: k, requested: r.query["targets"]}
 	if !a.business && k.venReads {
 		a.granted, err = storage.Granted(v, r.caller.OrganizationID, r.caller.ID)
 	}
@@ -106,7 +106,7 @@ const maxLimit = 50
 func newPage(r *request) (*page, error) {
 	var p rest.FieldErrors
 	number := func(name string, otherwise, limit int) int {
-		text := r.URL.Query().Get(name)
+		text := r.query.Get(name)
 		if text == "" {
 			return otherwise
 		}
@@ -116,10 +116,13 @@ func newPage(r *request) (*page, error) {
 	}
 	const maxNumber = 1<<31 - 1
 	made := &page{skip: number("skip", 0, maxNumber), limit: number("limit", maxLimit, maxLimit), list: []json.RawMessage{}}
-	for _, t := range r.URL.Query()["targets"] {
+	for _, t := range r.query["targets"] {
 		p.Check(len(t) >= 1 && len(t) <= 128, "targets", "must have 1 to 128 characters each")
 	}
-	if text := r.URL.Query().Get("active"); text != "" {
+	for _, of := range r.query["objects"] {
+		p.Check(storage.OpenADRType(of).Kind() != "", "objects", "must be PROGRAM, EVENT, REPORT, SUBSCRIPTION, VEN or RESOURCE: %q", of)
+	}
+	if text := r.query.Get("active"); text != "" {
 		_, err := strconv.ParseBool(text)
 		p.Check(err == nil, "active", "must be true or false")
 	}
@@ -162,7 +165,7 @@ func (s *server) list(k *kind, r *request) (any, error) {
 }
 
 func (s *server) listStored(v storage.View, a *audience, r *request, p *page) error {
-	k, query := a.kind, r.URL.Query()
+	k, query := a.kind, r.query
 	active, _ := strconv.ParseBool(query.Get("active"))
 	own := []byte(`"clientId":"` + a.ID + `"`) // avoids decoding other clients' objects
 	var failed error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -54,6 +55,7 @@ type request struct {
 	*rest.Call
 	caller caller
 	id     string
+	query  url.Values
 	data   []byte // the body, once it is read
 	// importer is set for an object of an import.
 	importer *Importer
@@ -163,6 +165,10 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 				return nil, err
 			}
 		}
+	}
+	var err error
+	if req.query, err = url.ParseQuery(r.URL.RawQuery); err != nil { // a filter that is left out would widen the list
+		return nil, rest.Invalid("query", "must be percent-encoded: "+err.Error())
 	}
 	var kind string
 	segments := strings.Split(rt.path, "/")

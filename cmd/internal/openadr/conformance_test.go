@@ -256,7 +256,7 @@ func (e *entity) badRequests(w *world, role, id string) {
 		w.want(http.StatusBadRequest, role, http.MethodPost, e.path, bad)
 		w.want(http.StatusBadRequest, role, http.MethodPut, e.path+"/"+id, bad)
 	}
-	for _, query := range []string{"skip=-1", "skip=x", "limit=51", "limit=-1", "limit=x"} {
+	for _, query := range []string{"skip=-1", "skip=x", "limit=51", "limit=-1", "limit=x", "targets=a;b", "programName=%zz", "objects=EVENT&objects=HOME"} {
 		w.want(http.StatusBadRequest, role, http.MethodGet, e.path+"?"+query, "")
 	}
 	w.want(http.StatusMethodNotAllowed, role, http.MethodPut, e.path, body)

@@ -248,17 +248,20 @@ func (s *server) create(k *kind, r *request) (any, error) {
 		return nil, err
 	}
 	r.Call.ID = o.ID // for the audit log, also if the outcome is unknown
+	fresh := o
 	err := s.Store.Create(r.Context(), &o)
 	if errors.Is(err, storage.ErrExists) {
-		fresh := o
 		o, err = storage.UpdateWithin(r.Context(), s.Store, o.Ref(), func(was *storage.OpenADRObject) error {
 			if !was.Removed {
 				return conflict(fmt.Sprintf("The client %q has a VEN already.", fresh.ClientID))
 			}
 			*was = fresh // subscribers are not yet notified of the deletion
-			was.Base = storage.Base{OrganizationID: fresh.OrganizationID}
 			return nil
 		})
+	}
+	if errors.Is(err, storage.ErrNotFound) { // they are meanwhile, and the deleted object is gone
+		o = fresh
+		err = s.Store.Create(r.Context(), &o)
 	}
 	if err != nil {
 		return nil, err

@@ -65,6 +65,28 @@ func TestRemove_CreatedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestCreate_DeletedMeanwhile checks that a client can create its VEN again while the record
+// of the deleted one is removed. Both have the same identifier.
+func TestCreate_DeletedMeanwhile(t *testing.T) {
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	ven := object(storage.OpenADRVEN, storage.VENID("key_1"), "")
+	ven.ClientID, ven.Removed = "key_1", true
+	storagetest.Put(t, store, ven)
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	log.Intercept(func(storage.Write) error {
+		log.Intercept(nil)
+		return store.Delete(t.Context(), ven.Ref())
+	})
+	k := *kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "vens" })]
+	k.decode = func(_ *server, _ *request, o *storage.OpenADRObject) error {
+		o.ID, o.ClientID, o.Body = ven.ID, "key_1", []byte(`{}`)
+		return nil
+	}
+	if _, err := s.create(&k, business(t.Context(), http.MethodPost, "")); err != nil {
+		t.Errorf("the new VEN: %v", err)
+	}
+}
+
 // TestRemove_RepeatAfterFailure checks that a repeat of a deletion that was cut off deletes
 // the remaining children.
 func TestRemove_RepeatAfterFailure(t *testing.T) {

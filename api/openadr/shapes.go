@@ -155,11 +155,11 @@ type reportDescriptor struct {
 	Units           string   `json:"units,omitempty" maxLength:"128"`
 	Targets         []string `json:"targets,omitempty" itemsMinLength:"1" itemsMaxLength:"128"`
 	Aggregate       *bool    `json:"aggregate,omitzero"`
-	StartInterval   *int     `json:"startInterval,omitzero"`
-	NumIntervals    *int     `json:"numIntervals,omitzero"`
+	StartInterval   *int     `json:"startInterval,omitzero" minimum:"-2147483648" maximum:"2147483647"`
+	NumIntervals    *int     `json:"numIntervals,omitzero" minimum:"-2147483648" maximum:"2147483647"`
 	Historical      *bool    `json:"historical,omitzero"`
-	Frequency       *int     `json:"frequency,omitzero"`
-	Repeat          *int     `json:"repeat,omitzero"`
+	Frequency       *int     `json:"frequency,omitzero" minimum:"-2147483648" maximum:"2147483647"`
+	Repeat          *int     `json:"repeat,omitzero" minimum:"-2147483648" maximum:"2147483647"`
 	ReportIntervals string   `json:"reportIntervals,omitempty" enum:"INTERVALS,SUB_INTERVALS,OPEN_INTERVALS"`
 }
 

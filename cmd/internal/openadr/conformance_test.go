@@ -65,7 +65,8 @@ func entities() []entity {
 			body: func(w *world, _, name string) string {
 				return `{"programID":"` + w.program("Program1") + `","eventName":"` + name + `","priority":0,` + intervals + `}`
 			},
-			bad: []string{`{}`, `{"programID":"nonexistent-program-id"}`, `{"programID":"a b"}`, `{"programID":"ev","duration":"PT"}`, `{"programID":"ev","intervals":[{"id":0}]}`, `{"programID":"ev","priority":-1}`},
+			bad: []string{`{}`, `{"programID":"nonexistent-program-id"}`, `{"programID":"a b"}`, `{"programID":"ev","duration":"PT"}`, `{"programID":"ev","intervals":[{"id":0}]}`, `{"programID":"ev","priority":-1}`,
+				`{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","startInterval":2147483648}]}`, `{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","repeat":-2147483649}]}`},
 		},
 		{
 			path: "vens", writers: []string{"ven1", "ven2", "bl"}, conflicts: true, one: true,

@@ -248,11 +248,12 @@ func shownProblem(h http.Header, requestID string, p *rest.Problem, err error) a
 	if p.Fields == nil && p.Recovery != "" {
 		shown.Detail += " " + p.Recovery
 	}
+	challenge := "Bearer"
 	if refused, ok := errors.AsType[*oauthError](err); ok {
-		shown.Error = refused.code
+		shown.Error, challenge = refused.code, `Basic realm="OpenADR"`
 	}
 	if p.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
+		h.Set("WWW-Authenticate", challenge)
 	}
 	return shown
 }

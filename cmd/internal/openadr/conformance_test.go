@@ -488,8 +488,8 @@ func (w *world) tokensAndServer() {
 		w.t.Errorf("the token's URL is %s", a.body)
 	}
 	good := url.Values{"grant_type": {"client_credentials"}, "client_id": {w.keys["ven1"]}, "client_secret": {"wrong"}}
-	if a := w.form("auth/token", good); a.status != http.StatusUnauthorized || a.field("error") != "invalid_client" {
-		w.t.Errorf("a wrong secret gets %d %s", a.status, a.body)
+	if a := w.form("auth/token", good); a.status != http.StatusUnauthorized || a.field("error") != "invalid_client" || a.header.Get("WWW-Authenticate") != `Basic realm="OpenADR"` {
+		w.t.Errorf("a wrong secret gets %d %v %s", a.status, a.header, a.body)
 	}
 	good.Set("grant_type", "password")
 	if a := w.form("auth/token", good); a.status != http.StatusBadRequest || a.field("error") != "unsupported_grant_type" {

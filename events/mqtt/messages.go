@@ -33,9 +33,11 @@ func messages(v storage.View, org string, c *events.Change) ([]message, error) {
 		case c.ObjectType == storage.OpenADRProgram && c.Operation != events.OperationCreate:
 			add(prefix+plural+c.ObjectID+"/", c.Targets)
 		}
-		if c.ObjectType == storage.OpenADRProgram && c.Operation == events.OperationDelete {
-			for _, of := range []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete} {
-				list = append(list, message{topic: prefix + plural + c.ObjectID + "/events/" + strings.ToLower(of), retain: true})
+	}
+	if c.ObjectType == storage.OpenADRProgram && c.Operation == events.OperationDelete { // its events may have no targets
+		for _, prefix := range []string{events.BusinessTopics(org), events.PublicTopics(org)} {
+			for _, of := range []string{"create", "update", "delete"} {
+				list = append(list, message{topic: prefix + plural + c.ObjectID + "/events/" + of, retain: true})
 			}
 		}
 	}

@@ -21,17 +21,24 @@ func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Progra
 	return &list[i], nil
 }
 
-// programOfEvent returns the program of a stored or derived event of any day. It returns
-// an empty string if there is no such event.
-func (s *server) programOfEvent(v storage.View, org, id string) (string, error) {
+// programOfEvent returns the program of a stored or derived event of any day, or of a home's
+// own signal that the client may see. It returns an empty string if there is no such event.
+func (s *server) programOfEvent(v storage.View, client caller, id string) (string, error) {
+	org := client.OrganizationID
 	if o, ok, err := stored(v, storage.OpenADREvent, org, id); ok || err != nil {
 		return o.Parent, err
 	}
-	p, err := s.derivedProgram(v, org, signals.ProgramOfEvent(id))
-	if p == nil {
+	of := signals.ProgramOfEvent(id)
+	if p, err := s.derivedProgram(v, org, of); p != nil || err != nil {
+		return of, err
+	}
+	granted, err := storage.Granted(v, org, client.ID)
+	homeID, own := strings.CutPrefix(of, signals.HomePrefix)
+	if err != nil || !own || !granted[homeSignalPrefix+homeID] {
 		return "", err
 	}
-	return p.ID, err
+	program, err := s.Pricer.Reader(v).HomeProgram(org, homeID)
+	return program, storage.IgnoreNotFound(err)
 }
 
 // derivedFor returns the derived programs that match the query, each with its matching

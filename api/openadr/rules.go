@@ -125,7 +125,7 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 	}
 	o.Parent, o.Name = in.EventID, in.ClientName
 	return s.view(r, func(v storage.View) error {
-		program, err := s.programOfEvent(v, r.caller.OrganizationID, in.EventID)
+		program, err := s.programOfEvent(v, r.caller, in.EventID)
 		p.Check(program != "" || r.importer != nil, "eventID", "names no event: %q", in.EventID) // a report stays when its event is deleted
 		if program != "" {
 			o.Program = program

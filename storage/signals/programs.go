@@ -234,12 +234,16 @@ func (r *Reader) HomeSignal(org, homeID string) (*Program, error) {
 	return &Program{ID: programID(home.RatePlanID), Name: home.ID, RatePlanID: home.RatePlanID, Location: location, home: &home}, nil
 }
 
+// HomePrefix begins the identifiers of the events of a home's own signal. The home's
+// identifier follows.
+const HomePrefix = "signal_"
+
 // eventPrefix begins the identifiers of the program's events.
 func (p *Program) eventPrefix() string {
 	if p.home == nil {
 		return p.ID
 	}
-	return programID("signal_" + p.home.ID)
+	return programID(HomePrefix + p.home.ID)
 }
 
 // day returns the program's local day that contains a time, or the day that is later days

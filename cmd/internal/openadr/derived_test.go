@@ -132,4 +132,10 @@ func TestPrograms_HomeSignal(t *testing.T) {
 		}
 	}
 	w.want(http.StatusForbidden, "bl", http.MethodDelete, at+"?targets=signal/home_1", "")
+	report := `{"eventID":"` + days[0]["id"].(string) + `","clientName":"v","resources":[]}`
+	w.want(http.StatusBadRequest, "ven2", http.MethodPost, "reports", report)
+	w.want(http.StatusCreated, "ven1", http.MethodPost, "reports", report)
+	if list := w.want(http.StatusOK, "bl", http.MethodGet, "reports?programID=ev", "").list(); len(list) != 1 {
+		t.Errorf("the program's reports are %v, want the one of the home's own signal", list)
+	}
 }

@@ -25,9 +25,8 @@ func (s *Sender) Echo(ctx context.Context, rawURL string) error {
 	if err != nil {
 		return errors.New("must be a URL")
 	}
-	challenge, query := rand.Text(), u.Query()
-	query.Set("echo", challenge)
-	u.RawQuery = query.Encode()
+	challenge := rand.Text()
+	u.RawQuery = strings.TrimPrefix(u.RawQuery+"&echo="+challenge, "&") // the rest stays as its client wrote it
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return errors.New("must be a URL")

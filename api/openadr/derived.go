@@ -69,16 +69,18 @@ func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program
 // the page has space left.
 func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (more bool, err error) {
 	if !a.kind.venReads {
-		return p.limit > 0, nil
+		return true, nil
 	}
 	list, targets, err := s.derivedFor(v, a)
 	if err != nil {
 		return false, err
 	}
-	query := r.query
+	matches := func(p *signals.Program) bool {
+		return a.kind.matches(r.query, &storage.OpenADRObject{Name: p.Name, Parent: p.ID})
+	}
 	for i := range list {
 		program := &list[i]
-		if name := query.Get("programName"); name != "" && name != program.Name {
+		if !matches(program) {
 			continue
 		}
 		if a.kind.of == storage.OpenADRProgram {
@@ -94,18 +96,15 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 			}
 			continue
 		}
-		if id := query.Get("programID"); id != "" && id != program.ID {
-			continue
-		}
 		if more, err = s.addDays(v, a, r, p, program, targets[program.ID]); err != nil || !more {
 			return false, err
 		}
 	}
-	if p.limit == 0 || a.kind.of != storage.OpenADREvent {
-		return p.limit > 0, nil
+	if a.kind.of != storage.OpenADREvent {
+		return true, nil
 	}
 	return s.eachHomeSignal(v, a, func(program *signals.Program, targets []string) (bool, error) {
-		if id := query.Get("programID"); id != "" && id != program.ID {
+		if !matches(program) {
 			return true, nil
 		}
 		return s.addDays(v, a, r, p, program, targets)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -178,13 +179,8 @@ func (s *server) listStored(v storage.View, a *audience, r *request, p *page) er
 			failed = err
 			return false
 		}
-		for name, value := range k.filters {
-			if want := query.Get(name); want != "" && value(&o) != want {
-				return true
-			}
-		}
 		shown, ok := a.sees(&o)
-		if !ok || !wantsObjects(&o, query["objects"]) || active && transpired(&o, r.Now) {
+		if !ok || !k.matches(query, &o) || !wantsObjects(&o, query["objects"]) || active && transpired(&o, r.Now) {
 			return true
 		}
 		more, err := p.add(func() (json.RawMessage, error) { return events.WithTargets(o.JSON(), shown), nil })
@@ -194,10 +190,21 @@ func (s *server) listStored(v storage.View, a *audience, r *request, p *page) er
 	return errors.Join(err, failed)
 }
 
-// wantsObjects reports whether a subscription covers all of the object types.
+// matches reports whether an object has the values of the query's parameters.
+func (k *kind) matches(query url.Values, o *storage.OpenADRObject) bool {
+	for name, value := range k.filters {
+		if want := query.Get(name); want != "" && value(o) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// wantsObjects reports whether a subscription covers all of the object types. Other objects
+// have no such filter.
 func wantsObjects(o *storage.OpenADRObject, objects []string) bool {
 	for _, of := range objects {
-		if !slices.ContainsFunc(o.Callbacks, func(c storage.Callback) bool { return slices.Contains(c.Objects, storage.OpenADRType(of)) }) {
+		if o.Type == storage.OpenADRSubscription && !slices.ContainsFunc(o.Callbacks, func(c storage.Callback) bool { return slices.Contains(c.Objects, storage.OpenADRType(of)) }) {
 			return false
 		}
 	}

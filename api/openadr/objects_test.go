@@ -217,6 +217,19 @@ func TestCreate_UnreadableBody(t *testing.T) {
 	}
 }
 
+// TestCreate_CompressedBody checks that a body with a Content-Encoding is refused for this
+// reason, as in the other operations.
+func TestCreate_CompressedBody(t *testing.T) {
+	s := &server{Deps: Deps{REST: rest.New(rest.Deps{}, rest.Options{})}}
+	r := business(t.Context(), http.MethodPost, "")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Encoding", "gzip")
+	r.Request.Body = io.NopCloser(strings.NewReader("\x1f\x8b"))
+	if _, err := s.create(kinds()[0], r); err == nil || rest.PublicProblem(err, nil).Status != http.StatusUnsupportedMediaType {
+		t.Errorf("the error is %v, want the status 415", err)
+	}
+}
+
 // TestOperate_Disconnect checks that a client that leaves does not end the context of a
 // write, and that the context has a timeout.
 func TestOperate_Disconnect(t *testing.T) {

@@ -53,9 +53,12 @@ func errBodyMemory(c *Caller, limit int64) *Problem {
 
 // ReadBody reads a body of at most limit bytes, which the caller enforces. It counts the
 // body until the operation ends. A body without a Content-Length counts as the size up to
-// which ReadBody reads it before it counts again. Errors: errBodyMemory, ErrUnavailable, and
-// those of readError.
+// which ReadBody reads it before it counts again. Errors: errContentEncoding, errBodyMemory,
+// ErrUnavailable, and those of readError.
 func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
+	if len(r.Header.Values("Content-Encoding")) > 0 {
+		return nil, errContentEncoding
+	}
 	size := int64(leastCounted)
 	if r.ContentLength >= 0 {
 		size = min(r.ContentLength, limit)

@@ -167,9 +167,6 @@ func (s *Server) maxBody(route *Route) int64 {
 // readBody returns the body, or nil if there is none. It checks the media type. An absent
 // body may have any media type.
 func (s *Server) readBody(r *http.Request, c *Call, route *Route, limit int64) ([]byte, error) {
-	if len(r.Header.Values("Content-Encoding")) > 0 {
-		return nil, errContentEncoding
-	}
 	if r.ContentLength > 0 && !hasMediaType(r, route.Body.MediaType()) {
 		return nil, errMediaType(route.Body.MediaType())
 	}

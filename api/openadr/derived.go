@@ -80,10 +80,12 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 	}
 	for i := range list {
 		program := &list[i]
-		if !matches(program) {
+		switch {
+		case !matches(program):
 			continue
-		}
-		if a.kind.of == storage.OpenADRProgram {
+		case a.kind.of == storage.OpenADREvent:
+			more, err = s.addDays(v, r, p, program, targets[program.ID])
+		default:
 			more, err = p.add(func() (json.RawMessage, error) {
 				text, err := program.Encode()
 				if err != nil {
@@ -91,12 +93,8 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 				}
 				return events.WithTargets(text, targets[program.ID]), nil
 			})
-			if err != nil || !more {
-				return false, err
-			}
-			continue
 		}
-		if more, err = s.addDays(v, a, r, p, program, targets[program.ID]); err != nil || !more {
+		if err != nil || !more {
 			return false, err
 		}
 	}
@@ -107,7 +105,7 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 		if !matches(program) {
 			return true, nil
 		}
-		return s.addDays(v, a, r, p, program, targets)
+		return s.addDays(v, r, p, program, targets)
 	})
 }
 
@@ -138,31 +136,41 @@ func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.
 	return more, nil
 }
 
-// addDays adds a program's events to a page. A day without prices has no event.
-func (s *server) addDays(v storage.View, a *audience, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
-	prices := s.Pricer.Reader(v)
-	days, err := prices.Events(a.OrganizationID, program, r.Now)
+// addDays adds a program's events to a page. It reports whether the page has space left.
+func (s *server) addDays(v storage.View, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
+	return s.eachDay(v, r, program, func(text json.RawMessage) (bool, error) {
+		return p.add(func() (json.RawMessage, error) { return events.WithTargets(text, targets), nil })
+	})
+}
+
+// eachDay calls do for each event of a program, until do returns false. If the request's path
+// names an event, it calls do only for this event. A day without prices has no event.
+func (s *server) eachDay(v storage.View, r *request, program *signals.Program, do func(text json.RawMessage) (more bool, err error)) (more bool, err error) {
+	prices, org := s.Pricer.Reader(v), r.caller.OrganizationID
+	days, err := prices.Events(org, program, r.Now)
 	if err != nil {
 		return false, err
 	}
-	more = true
 	for _, day := range days {
-		e, err := prices.Encode(a.OrganizationID, &day)
+		if r.id != "" && r.id != day.ID {
+			continue
+		}
+		e, err := prices.Encode(org, &day)
 		if signals.IsDataError(err) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		if more, err = p.add(func() (json.RawMessage, error) { return events.WithTargets(e.JSON, targets), nil }); err != nil || !more {
+		if more, err = do(e.JSON); err != nil || !more {
 			return false, err
 		}
 	}
-	return more, nil
+	return true, nil
 }
 
 // findDerived returns the derived program or event of a path, or nil if there is none.
-func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawMessage, error) {
+func (s *server) findDerived(v storage.View, a *audience, r *request) (found json.RawMessage, err error) {
 	switch a.kind.of {
 	case storage.OpenADRProgram:
 		p, err := s.derivedProgram(v, a.OrganizationID, r.id)
@@ -171,42 +179,21 @@ func (s *server) findDerived(v storage.View, a *audience, r *request) (json.RawM
 		}
 		return p.Encode()
 	case storage.OpenADREvent:
+		find := func(p *signals.Program, targets []string) (more bool, err error) {
+			return s.eachDay(v, r, p, func(text json.RawMessage) (bool, error) {
+				found = events.WithTargets(text, targets)
+				return false, nil
+			})
+		}
 		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfEvent(r.id))
-		if p != nil {
-			return s.findDay(v, a, r, p)
+		switch {
+		case err != nil:
+		case p != nil:
+			_, err = find(p, nil)
+		default:
+			_, err = s.eachHomeSignal(v, a, find)
 		}
-		if err != nil {
-			return nil, err
-		}
-		var found json.RawMessage
-		_, err = s.eachHomeSignal(v, a, func(p *signals.Program, targets []string) (more bool, err error) {
-			if found, err = s.findDay(v, a, r, p); found != nil {
-				found = events.WithTargets(found, targets)
-			}
-			return found == nil, err
-		})
 		return found, err
-	}
-	return nil, nil
-}
-
-// findDay returns the program's event of a path, or nil if there is none. Errors: errGone
-// for a day without prices.
-func (s *server) findDay(v storage.View, a *audience, r *request, p *signals.Program) (json.RawMessage, error) {
-	prices := s.Pricer.Reader(v)
-	days, err := prices.Events(a.OrganizationID, p, r.Now)
-	if err != nil {
-		return nil, err
-	}
-	for _, day := range days {
-		if day.ID != r.id {
-			continue
-		}
-		e, err := prices.Encode(a.OrganizationID, &day)
-		if signals.IsDataError(err) {
-			return nil, errGone
-		}
-		return e.JSON, err
 	}
 	return nil, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
@@ -118,7 +119,7 @@ func newPage(r *request) (*page, error) {
 	const maxNumber = 1<<31 - 1
 	made := &page{skip: number("skip", 0, maxNumber), limit: number("limit", maxLimit, maxLimit), list: []json.RawMessage{}}
 	for _, t := range r.query["targets"] {
-		p.Check(len(t) >= 1 && len(t) <= 128, "targets", "must have 1 to 128 characters each")
+		p.Check(t != "" && utf8.RuneCountInString(t) <= 128, "targets", "must have 1 to 128 characters each")
 	}
 	for _, of := range r.query["objects"] {
 		p.Check(storage.OpenADRType(of).Kind() != "", "objects", "must be PROGRAM, EVENT, REPORT, SUBSCRIPTION, VEN or RESOURCE: %q", of)

@@ -300,8 +300,9 @@ func TestConformance_Searches(t *testing.T) {
 		"events?programID=" + program: 1, "events?programID=" + other: 0, "events?programID=" + program + "&targets=group1": 1, "events?programID=" + program + "&targets=group2": 0,
 		"events?programID=" + timed: 2, "events?active=false&programID=" + timed: 2, "events?active=true&programID=" + timed: 1, "events?active=true&programID=ev": 2,
 		"events?programID=ev&programName=None": 2, "events?objects=EVENT&programID=" + timed: 2, // no filters of events
-		"events?programID=ev&limit=0": 0,
-		"programs?targets=group1":     0, "vens?targets=group1": 0, "resources?targets=group1": 0, "vens?targets=group2": 1, "resources?targets=group2": 1,
+		"events?programID=ev&limit=0":                     0,
+		"events?targets=" + strings.Repeat("%C3%A9", 128): 0, // a target has as many characters as in a body
+		"programs?targets=group1":                         0, "vens?targets=group1": 0, "resources?targets=group1": 0, "vens?targets=group2": 1, "resources?targets=group2": 1,
 		"subscriptions?objects=EVENT&objects=VEN": 0,
 		"reports?eventID=" + event:                1, "reports?programID=" + program: 1, "reports?programID=" + other: 0, "reports?clientName=c1": 1, "reports?clientName=c2": 0,
 		"subscriptions?programID=" + program: 1, "subscriptions?programID=" + other: 0, "subscriptions?clientName=c1": 1, "subscriptions?clientName=c2": 0,

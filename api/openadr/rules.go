@@ -123,10 +123,11 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 	if o.ID == "" {
 		o.ID, o.ClientID = storage.NewID("report_", r.Now), r.caller.ID
 	}
+	stays := r.importer != nil || o.Parent == in.EventID // a report stays when its event is deleted
 	o.Parent, o.Name = in.EventID, in.ClientName
 	return s.view(r, func(v storage.View) error {
 		program, err := s.programOfEvent(v, r.caller, in.EventID)
-		p.Check(program != "" || r.importer != nil, "eventID", "names no event: %q", in.EventID) // a report stays when its event is deleted
+		p.Check(program != "" || stays, "eventID", "names no event: %q", in.EventID)
 		if program != "" {
 			o.Program = program
 		}
@@ -149,7 +150,7 @@ func (s *server) setSubscription(r *request, in *subscription, o *storage.OpenAD
 			return err
 		}
 	}
-	if in.ProgramID == "" || r.importer != nil { // a subscription stays when its program is deleted
+	if in.ProgramID == "" || in.ProgramID == before.Parent || r.importer != nil { // a subscription stays when its program is deleted
 		return nil
 	}
 	return s.checkProgram(r, in.ProgramID, p)

@@ -36,6 +36,32 @@ func TestRules_Off(t *testing.T) {
 	w.do(request, http.StatusNotFound, new(any))
 }
 
+// TestRules_DeletedParent checks that a report and a subscription, which stay when their event
+// and program are deleted, can still be updated, for example with late values of a meter.
+func TestRules_DeletedParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program := w.program("Ended")
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`"}`).field("id")
+	report := `{"eventID":"` + event + `","clientName":"c","resources":[]}`
+	subscription := `{"clientName":"c","programID":"` + program + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet"}]}`
+	bodies := map[string]string{"reports": report, "subscriptions": subscription}
+	ids := map[string]string{}
+	for path, body := range bodies {
+		ids[path] = w.want(http.StatusCreated, "ven1", http.MethodPost, path, body).field("id")
+	}
+	w.want(http.StatusOK, "bl", http.MethodDelete, "programs/"+program, "")
+	for path, body := range bodies {
+		w.want(http.StatusOK, "ven1", http.MethodPut, path+"/"+ids[path], body)
+		w.want(http.StatusBadRequest, "ven1", http.MethodPost, path, body)
+	}
+	w.want(http.StatusOK, "ven1", http.MethodPut, "subscriptions/"+ids["subscriptions"], strings.Replace(subscription, `"programID":"`+program+`",`, "", 1))
+	w.want(http.StatusBadRequest, "ven1", http.MethodPut, "subscriptions/"+ids["subscriptions"], subscription)
+	if list := w.want(http.StatusOK, "bl", http.MethodGet, "reports?programID="+program, "").list(); len(list) != 1 {
+		t.Errorf("the program's reports are %v, want the updated one", list)
+	}
+}
+
 // TestRules_RevokedKey checks that the tokens of a revoked key, and those of a suspended
 // organization, end at once, and that neither gets a new token.
 func TestRules_RevokedKey(t *testing.T) {

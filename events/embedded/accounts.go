@@ -26,8 +26,9 @@ type accounts struct {
 	log      *slog.Logger
 	server   *server.Server
 
-	// opening has a *sync.Mutex by organization, held while its account opens or is erased. An
-	// account that opens slowly must not delay the clients of another organization.
+	// opening has a channel by organization while its account opens or is erased, which is
+	// closed then. An account that opens slowly must not delay the clients of another
+	// organization.
 	opening sync.Map
 	ready   sync.Map // *server.Account by the name of an open account
 }
@@ -68,9 +69,14 @@ const accountTimeout = 10 * time.Second
 
 // lock locks an organization's account and returns the function that unlocks it.
 func (a *accounts) lock(org string) (unlock func()) {
-	mu, _ := a.opening.LoadOrStore(org, new(sync.Mutex))
-	mu.(*sync.Mutex).Lock()
-	return mu.(*sync.Mutex).Unlock
+	done := make(chan struct{})
+	for {
+		before, locked := a.opening.LoadOrStore(org, done)
+		if !locked {
+			return func() { a.opening.Delete(org); close(done) }
+		}
+		<-before.(chan struct{})
+	}
 }
 
 // open returns an organization's account. A new account has no messages.

@@ -1,0 +1,53 @@
+package embedded
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Nothing of an erased organization's lock stays in memory.
+func TestAccounts_EraseForgetsLock(t *testing.T) {
+	t.Parallel()
+	const patience = 20 * time.Second
+	s, err := Start(Options{Dir: t.TempDir(), StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &MQTT{Listen: "127.0.0.1:0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop(patience) })
+	a := s.organizations()
+	for i := range 3 {
+		org := fmt.Sprint("org-", i)
+		if _, err := a.open(org); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.EraseMQTT(org); err != nil {
+			t.Fatal(err)
+		}
+	}
+	locks := 0
+	a.opening.Range(func(any, any) bool { locks++; return true })
+	if locks != 0 {
+		t.Errorf("%d locks stay after 3 deletions", locks)
+	}
+}
+
+// One caller at a time has the lock of an organization.
+func TestAccounts_Lock(t *testing.T) {
+	t.Parallel()
+	var a accounts
+	var callers sync.WaitGroup
+	inside := 0
+	for range 50 {
+		callers.Go(func() {
+			defer a.lock("acme")()
+			if inside++; inside != 1 {
+				t.Errorf("%d callers have the lock", inside)
+			}
+			inside--
+		})
+	}
+	callers.Wait()
+}

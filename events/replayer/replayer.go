@@ -108,8 +108,8 @@ func (r *Replayer) replay(ctx context.Context, task events.Task, _ events.Taken)
 		}
 		replay, err = r.note(ctx, ref, replay.Cursor, next, n)
 	}
-	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, errCompleted) {
-		return nil // the replay was deleted, or another replayer has done this part
+	if storage.NoRecord(err) || errors.Is(err, errCompleted) {
+		return nil // the replay was deleted or does not decode: see plan; or another replayer has done this part
 	}
 	return err
 }

@@ -305,3 +305,19 @@ func TestPlan_DamagedReplay(t *testing.T) {
 		t.Errorf("planned %v", w.waiting)
 	}
 }
+
+// The task of a replay whose record no longer decodes is dropped, not redelivered for ever.
+func TestReplay_Damaged(t *testing.T) {
+	w := newWorld(t)
+	task, ref := w.ask(events.OutcomeFailed), storage.KindReplay.Ref("org", "rpl")
+	was, err := w.log.Read(t.Context(), ref)
+	if err == nil {
+		_, err = w.log.Append(t.Context(), storage.Write{Ref: ref, Expect: was.Revision, At: w.now, Value: []byte(`{"id":7}`)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
+		t.Errorf("the task ends with %v", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/storagetest"
@@ -38,4 +39,16 @@ func TestRunner_DamagedOrganization(t *testing.T) {
 	if must(t, w.plan(t.Context())); len(w.tasks.waiting) != 2 {
 		t.Errorf("%d runs are planned, want 2", len(w.tasks.waiting))
 	}
+}
+
+// TestRunner_DamagedSource checks that the run of a source whose record does not decode ends.
+func TestRunner_DamagedSource(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	stored, err := w.log.Read(t.Context(), s.Ref())
+	must(t, err)
+	_, err = w.log.Append(t.Context(), storage.Write{Ref: s.Ref(), Expect: stored.Revision, At: w.now, Value: []byte(`{"id":7}`)})
+	must(t, err)
+	must(t, w.Store.CatchUp(t.Context()))
+	must(t, w.handle(t.Context(), events.SourceTask(&s, stored.Revision, w.now), events.Taken{}))
 }

@@ -48,14 +48,14 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, task.Revision, state.NextRunAt.Time))
 }
 
-// errOutdated says that a source was deleted, paused or changed, or that another process
-// has recorded the run.
+// errOutdated says that a source was deleted, paused or changed, that its record does not
+// decode, or that another process has recorded the run.
 var errOutdated = errors.New("the run is outdated")
 
 // current returns the source of a task and its state. Errors: errOutdated.
 func current(v storage.View, task events.Task) (*storage.Source, storage.SourceState, error) {
 	source, found, err := storage.Read[storage.Source](v, storage.KindSource.Ref(task.OrganizationID, task.ID))
-	if errors.Is(err, storage.ErrNotFound) || err == nil && (found != task.Revision || !source.Enabled) {
+	if storage.NoRecord(err) || err == nil && (found != task.Revision || !source.Enabled) {
 		return nil, storage.SourceState{}, errOutdated
 	}
 	if err != nil {

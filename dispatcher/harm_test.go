@@ -416,3 +416,25 @@ func TestHarm_DamagedReceiverOfNotice(t *testing.T) {
 		})
 	}
 }
+
+// The operator's channels get the notice of an organization whose record does not decode. The
+// notice is not redelivered.
+func TestHarm_DamagedOrganizationOfNotice(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		operator := w.chat(storage.Shared, "ops")
+		w.endpoint("ep", only(storage.EventTriggerCompleted))
+		w.overwrite(storage.OrganizationRef("org"), "{")
+		w.worker()
+		n := quotaNotice("org", "quota")
+		n.Type, n.Data = storage.EventTriggerCompleted, []byte(`{}`)
+		w.putNotice(n)
+		n = quotaNotice("org", "near")
+		w.putNotice(n)
+		<-time.After(time.Hour)
+		w.bus.mu.Lock()
+		defer w.bus.mu.Unlock()
+		if got := operator.got(); w.bus.redelivered > 0 || len(got) != 1 {
+			t.Errorf("the operator got %q after %d redeliveries", got, w.bus.redelivered)
+		}
+	})
+}

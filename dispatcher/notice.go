@@ -32,38 +32,65 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 		w.Log.Info("notice too old, dropped", "notice", n.ID, "type", n.Type, "org", n.OrganizationID)
 		return nil
 	}
-	if err := w.putChannelTasks(ctx, &n); err != nil {
-		return err
-	}
-	if !slices.Contains(storage.EventTypes(), n.Type) {
-		return nil // the notice is for people
-	}
-	var targets []*target.Target
+	var attempts []noticeAttempt
 	err := w.view(func(v storage.View) (err error) {
-		var broken []target.Broken
-		targets, broken, err = w.targets.List(v, n.OrganizationID, n.Type)
-		for _, b := range broken {
-			w.Log.Error("endpoint record invalid", "notice", n.ID, "org", n.OrganizationID, "endpoint", b.ID, "error", b.Err)
-		}
+		attempts, err = w.firstAttempts(v, &n)
 		return err
 	})
+	for _, a := range attempts {
+		var task events.Task
+		if err == nil {
+			task, err = a.Task(w.Now())
+		}
+		if err == nil {
+			err = w.Bus.PutNewTask(ctx, task)
+		}
+	}
+	return err
+}
+
+// noticeAttempt is the next attempt to send a notice to an endpoint or a channel.
+type noticeAttempt interface {
+	Task(due time.Time) (events.Task, error)
+}
+
+// firstAttempts returns the attempts for the operator's channels, and for the channels and the
+// endpoints of the notice's organization if it is active.
+func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []noticeAttempt, err error) {
+	active, err := storage.IsActive(v, n.OrganizationID)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	owners := []string{storage.Shared}
+	if active {
+		owners = append(owners, n.OrganizationID)
+	}
+	for _, owner := range owners {
+		for r, err := range storage.Live(v, storage.KindChannel, owner, "") {
+			if err != nil {
+				return nil, err
+			}
+			c, err := storage.Decode[storage.Channel](r)
+			if err != nil {
+				w.Log.Error("channel record invalid", "notice", n.ID, "org", owner, "channel", r.ID, "error", err)
+			} else if c.Wants(n.Type) {
+				list = append(list, &events.ChannelAttempt{Notice: *n, Owner: owner, ChannelID: r.ID, Attempt: 1})
+			}
+		}
+	}
+	if !active || !slices.Contains(storage.EventTypes(), n.Type) { // the other types are for people
+		return list, nil
+	}
+	targets, broken, err := w.targets.List(v, n.OrganizationID, n.Type)
+	for _, b := range broken {
+		w.Log.Error("endpoint record invalid", "notice", n.ID, "org", n.OrganizationID, "endpoint", b.ID, "error", b.Err)
 	}
 	for _, e := range targets {
-		if e.ID == n.About {
-			continue // the endpoint may have been enabled again
-		}
-		first := events.NoticeAttempt{Notice: n, EndpointID: e.ID, Attempt: 1}
-		task, err := first.Task(w.Now())
-		if err != nil {
-			return err
-		}
-		if err := w.Bus.PutNewTask(ctx, task); err != nil {
-			return err
+		if e.ID != n.About { // the endpoint may have been enabled again
+			list = append(list, &events.NoticeAttempt{Notice: *n, EndpointID: e.ID, Attempt: 1})
 		}
 	}
-	return nil
+	return list, err
 }
 
 // handleNoticeTask makes an attempt to send a notice to an endpoint.
@@ -142,47 +169,6 @@ const (
 // errFlooded says that a channel's rate has no place for a message within a day.
 var errFlooded = errors.New("the channel has too many messages")
 
-// putChannelTasks stores a task for each channel that wants a notice: the channels of the
-// notice's organization unless it is suspended, and the operator's channels.
-func (w *Worker) putChannelTasks(ctx context.Context, n *events.Notice) error {
-	var wanted []storage.Ref
-	err := w.Store.View(func(v storage.View) error {
-		suspended, err := storage.IsSuspended(v, n.OrganizationID)
-		if err != nil {
-			return err
-		}
-		owners := []string{storage.Shared}
-		if !suspended {
-			owners = append(owners, n.OrganizationID)
-		}
-		for _, owner := range owners {
-			for r, err := range storage.Live(v, storage.KindChannel, owner, "") {
-				if err != nil {
-					return err
-				}
-				c, err := storage.Decode[storage.Channel](r)
-				if err != nil {
-					w.Log.Error("channel record invalid", "notice", n.ID, "org", owner, "channel", r.ID, "error", err)
-				} else if c.Wants(n.Type) {
-					wanted = append(wanted, r.Ref)
-				}
-			}
-		}
-		return nil
-	})
-	for _, ref := range wanted {
-		if err != nil {
-			break
-		}
-		first := events.ChannelAttempt{Notice: *n, Owner: ref.Org, ChannelID: ref.ID, Attempt: 1}
-		var task events.Task
-		if task, err = first.Task(w.Now()); err == nil {
-			err = w.Bus.PutNewTask(ctx, task)
-		}
-	}
-	return err
-}
-
 // handleChannelTask makes an attempt to send a notice to a channel.
 func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken events.Taken) error {
 	var t events.ChannelAttempt
@@ -239,10 +225,8 @@ func (w *Worker) recordChannel(ctx context.Context, t *events.ChannelAttempt, fa
 }
 
 // putAttempt stores the task of an attempt to send a notice.
-func (w *Worker) putAttempt(ctx context.Context, t interface {
-	Task(due time.Time) (events.Task, error)
-}, due time.Time) error {
-	task, err := t.Task(due)
+func (w *Worker) putAttempt(ctx context.Context, a noticeAttempt, due time.Time) error {
+	task, err := a.Task(due)
 	if err != nil {
 		return err
 	}

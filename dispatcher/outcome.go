@@ -76,7 +76,7 @@ func (w *Worker) conclude(ctx context.Context, e *target.Target, j *job, a attem
 			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
 			return result{delivery: d}
 		}
-		if w.disable(ctx, e) {
+		if !w.disable(ctx, e) {
 			return w.retryLater(j, a)
 		}
 		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
@@ -197,10 +197,12 @@ func (j *job) delivery(a *attempt, attempts int) events.Delivery {
 	return d
 }
 
-// disable disables an endpoint that responded 410 Gone, unless it has moved to another URL.
-func (w *Worker) disable(ctx context.Context, e *target.Target) (moved bool) {
+// disable disables an endpoint that responded 410 Gone. It returns false if the endpoint has
+// moved to another URL, or cannot be disabled now.
+func (w *Worker) disable(ctx context.Context, e *target.Target) (disabled bool) {
 	ctx, cancel := persisting(ctx)
 	defer cancel()
+	moved := false
 	err := storage.UpdateEndpoint(ctx, w.Store, e.OrganizationID, e.ID, func(stored *storage.WebhookEndpoint) error {
 		if moved = stored.URL != e.URL || stored.SealedURL != e.SealedURL; moved || !stored.Enabled {
 			return errAlready
@@ -214,7 +216,7 @@ func (w *Worker) disable(ctx context.Context, e *target.Target) (moved bool) {
 	case !errors.Is(err, errAlready):
 		w.Log.Error("endpoint responded 410 Gone but cannot be disabled", "org", e.OrganizationID, "endpoint", e.ID, "error", err)
 	}
-	return moved
+	return !moved && (err == nil || errors.Is(err, errAlready))
 }
 
 var errAlready = errors.New("already so")

@@ -215,6 +215,27 @@ func TestEndpoint_GoneAtFormerURL(t *testing.T) {
 	})
 }
 
+// While an endpoint that responds 410 cannot be disabled, its deliveries are retried: no
+// delivery log says that it was disabled.
+func TestEndpoint_GoneBeforeOutage(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3
+		w.homes(homes)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusGone })
+		w.log.Intercept(func(storage.Write) error { return storage.ErrUnavailable })
+		w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Second)
+		w.log.Intercept(nil)
+		for _, d := range w.wants(tr, outcomes{events.OutcomeFailed: homes}) {
+			if e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep")); err != nil || e.Enabled {
+				t.Errorf("endpoint is enabled: %v, %v, and the reason is %q", e.Enabled, err, d.Reason)
+			}
+		}
+	})
+}
+
 func TestEndpoint_DeletedDuringRetry(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)

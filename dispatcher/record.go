@@ -152,11 +152,10 @@ func retryInputs(jobs []job, which []int) events.RetryInputs {
 
 // inputsOfRetry returns the content of a retry whose endpoint is gone.
 func inputsOfRetry(r *events.Retry) []events.RetryInputs {
-	k := events.RetryInputs{EndpointID: r.EndpointID, Format: r.Format, Slice: r.Slice, Homes: r.Homes, Curves: r.Curves}
-	if !k.Fits(nil) {
+	if !r.Fits(nil) {
 		return nil
 	}
-	return []events.RetryInputs{k}
+	return []events.RetryInputs{r.RetryInputs}
 }
 
 // maxFailures is how often a slice or a retry may fail. Then its homes are recorded as

@@ -306,16 +306,12 @@ func fitting(jobs []job, which []int) (parts [][]int) {
 // newRetry makes one retry of some jobs of one endpoint.
 func newRetry(t *events.Trigger, jobs []job, results []result, which []int) events.Retry {
 	r := events.Retry{
-		Trigger: *t, Sequence: t.Sequence,
-		EndpointID: jobs[which[0]].target.ID, Format: jobs[which[0]].Format, Attempt: results[which[0]].nextAttempt, Round: jobs[which[0]].round + 1,
-		Slice: jobs[which[0]].place.Slice,
+		Trigger: *t, Sequence: t.Sequence, RetryInputs: retryInputs(jobs, which), Attempt: results[which[0]].nextAttempt,
+		Round: jobs[which[0]].round + 1, DueAt: storage.Time{Time: dueTogether(results, which).UTC()},
 	}
-	r.DueAt = storage.Time{Time: dueTogether(results, which).UTC()}
 	for _, i := range which {
 		results[i].delivery.NextAt = r.DueAt
 	}
-	made := retryInputs(jobs, which)
-	r.Homes, r.Curves = made.Homes, made.Curves
 	return r
 }
 

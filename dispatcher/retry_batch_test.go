@@ -68,13 +68,12 @@ func TestRetryJobs_SameMessages(t *testing.T) {
 func TestRetryJobs_Invalid(t *testing.T) {
 	tr := events.NewTrigger("org", pricing.Window{Start: noon, End: noon.Add(time.Hour)}, noon)
 	runs := []pricing.Run{{N: 4, Price: 1, Confidence: 1}}
-	for name, r := range map[string]events.Retry{
+	for name, inputs := range map[string]events.RetryInputs{
 		"a missing curve":           {Homes: []events.RetryHome{{HomeID: "h", Curve: 1}}, Curves: []events.RetryCurve{{Runs: runs}}},
 		"a negative curve":          {Homes: []events.RetryHome{{HomeID: "h", Curve: -1}}, Curves: []events.RetryCurve{{Runs: runs}}},
 		"a curve of another window": {Homes: []events.RetryHome{{HomeID: "h"}}, Curves: []events.RetryCurve{{Runs: runs[:0]}}},
 	} {
-		r.Trigger = tr
-		if jobs, err := retryJobs(&r, newTarget(storage.RetryPolicy{})); err == nil {
+		if jobs, err := retryJobs(&events.Retry{Trigger: tr, RetryInputs: inputs}, newTarget(storage.RetryPolicy{})); err == nil {
 			t.Errorf("%s: retry makes %d jobs", name, len(jobs))
 		}
 	}

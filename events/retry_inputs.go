@@ -8,16 +8,17 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// RetryInputs holds the inputs of exhausted and expired deliveries of one endpoint. A manual
-// retry uses them to make the same bodies, whatever has changed since.
+// RetryInputs holds the inputs of deliveries to one endpoint. A retry, also a manual one, uses
+// them to make the same bodies, whatever has changed since.
 type RetryInputs struct {
 	EndpointID string `json:"endpointId"`
 	// Format is the format of the messages.
 	Format storage.SignalFormat `json:"format,omitempty"`
 	// Slice is the number of the homes' slice.
-	Slice  int          `json:"slice"`
-	Homes  []RetryHome  `json:"homes"`
-	Curves []RetryCurve `json:"curves"`
+	Slice int         `json:"slice"`
+	Homes []RetryHome `json:"homes,omitempty"`
+	// Curves are the price curves. Homes refer to them by index.
+	Curves []RetryCurve `json:"curves,omitempty"`
 }
 
 // maxInputRuns limits the curves in one receipt, counted in runs of prices and emissions. A
@@ -67,10 +68,7 @@ func (k *RetryInputs) Of(wanted func(homeID string) bool) (part RetryInputs, ok 
 // the same results.
 func (k *RetryInputs) Retry(t Trigger, again storage.Time, due time.Time) (Retry, Receipt) {
 	t.RetriedAt = again
-	r := Retry{
-		Trigger: t, Sequence: t.Sequence, EndpointID: k.EndpointID, Format: k.Format, Attempt: 1, Round: 1, Slice: k.Slice,
-		DueAt: storage.Time{Time: due.UTC()}, Homes: k.Homes, Curves: k.Curves,
-	}
+	r := Retry{Trigger: t, Sequence: t.Sequence, RetryInputs: *k, Attempt: 1, Round: 1, DueAt: storage.Time{Time: due.UTC()}}
 	receipt := Receipt{TriggerID: t.ID, OrganizationID: t.OrganizationID, Key: manualRetry + r.Key()}
 	for _, h := range k.Homes {
 		receipt.Deliveries = append(receipt.Deliveries, Delivery{

@@ -79,14 +79,12 @@ type Slice struct {
 // Check returns an error if Trigger.Check does.
 func (s *Slice) Check() error { return s.Trigger.Check() }
 
-// Retry is the next attempt of one message, or of several homes that failed together. It
-// carries all data to make the same body again.
+// Retry is the next attempt of one message, or of several homes that failed together. Its
+// inputs make the same body again.
 type Retry struct {
-	Trigger    Trigger `json:"trigger"`
-	Sequence   uint64  `json:"sequence"`
-	EndpointID string  `json:"endpointId"`
-	// Format is the format of the messages. The endpoint's format may have changed since.
-	Format storage.SignalFormat `json:"format,omitempty"`
+	Trigger  Trigger `json:"trigger"`
+	Sequence uint64  `json:"sequence"`
+	RetryInputs
 	// Attempt is the number of the next attempt, from 1.
 	Attempt int `json:"attempt"`
 	// Round counts the postponements of the homes, from 1. It distinguishes a retry from
@@ -95,16 +93,10 @@ type Retry struct {
 	Round int `json:"round"`
 	// Failures counts the failures of the retry itself, without an attempt.
 	Failures int `json:"failures,omitempty"`
-	// Slice is the number of the homes' slice.
-	Slice int `json:"slice"`
 	// DueAt is the time of the next attempt.
 	DueAt storage.Time `json:"dueAt"`
-	// Walk is the first slice of a parked walk. A retry with a Walk has no homes and no
-	// curves.
-	Walk  *Slice      `json:"walk,omitempty"`
-	Homes []RetryHome `json:"homes,omitempty"`
-	// Curves are the price curves. Homes refer to them by index.
-	Curves []RetryCurve `json:"curves,omitempty"`
+	// Walk is the first slice of a parked walk. A retry with a Walk has no inputs.
+	Walk *Slice `json:"walk,omitempty"`
 }
 
 // Check returns an error if Trigger.Check does.
@@ -140,7 +132,7 @@ func Recovered(handle func() error) (err error) {
 // RetryHome is one home of a retry.
 type RetryHome struct {
 	HomeID string `json:"homeId"`
-	// Curve indexes Retry.Curves.
+	// Curve indexes RetryInputs.Curves.
 	Curve int `json:"curve"`
 	// Revision is the sequence of the signal at the first attempt.
 	Revision uint64 `json:"revision"`

@@ -93,7 +93,7 @@ func TestTrigger_Deadline(t *testing.T) {
 
 func TestKeys_Unique(t *testing.T) {
 	of := func(round int, endpoint string, homes ...string) string {
-		r := Retry{Round: round, EndpointID: endpoint, Attempt: 1}
+		r := Retry{Round: round, RetryInputs: RetryInputs{EndpointID: endpoint}, Attempt: 1}
 		for _, h := range homes {
 			r.Homes = append(r.Homes, RetryHome{HomeID: h})
 		}

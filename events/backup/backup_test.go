@@ -143,7 +143,7 @@ func trigger(id string) events.Trigger {
 }
 
 func retry(id string, due time.Time) events.Retry {
-	return events.Retry{Trigger: trigger(id), Sequence: 7, EndpointID: "ep_1", Attempt: 2, Round: 1, DueAt: storage.Time{Time: due}, Homes: []events.RetryHome{{HomeID: "h1"}}}
+	return events.Retry{Trigger: trigger(id), Sequence: 7, RetryInputs: events.RetryInputs{EndpointID: "ep_1", Homes: []events.RetryHome{{HomeID: "h1"}}}, Attempt: 2, Round: 1, DueAt: storage.Time{Time: due}}
 }
 
 // A restore gives the same data: revisions with their gaps, times, waiting messages, and

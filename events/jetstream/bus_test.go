@@ -535,7 +535,7 @@ func TestPublish_TooLarge(t *testing.T) {
 		"a receipt": b.PutReceipt(within(t), events.Receipt{
 			TriggerID: tr.ID, OrganizationID: "org", Key: "s0", Deliveries: []events.Delivery{{HomeID: "h", Reason: large}},
 		}),
-		"a retry": putRetries(t, b, []events.Retry{{Trigger: tr, EndpointID: "ep"}}),
+		"a retry": putRetries(t, b, []events.Retry{{Trigger: tr}}),
 	} {
 		if err == nil || errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "max_payload") {
 			t.Errorf("%s: %v", what, err)

@@ -236,7 +236,7 @@ func newSlice(t events.Trigger, number int) events.Slice {
 }
 
 func newRetry(t events.Trigger, round int, due time.Time, homes ...string) events.Retry {
-	r := events.Retry{Trigger: t, Sequence: 7, EndpointID: "ep", Attempt: 2, Round: round, DueAt: storage.Time{Time: due.UTC()}}
+	r := events.Retry{Trigger: t, Sequence: 7, RetryInputs: events.RetryInputs{EndpointID: "ep"}, Attempt: 2, Round: round, DueAt: storage.Time{Time: due.UTC()}}
 	for _, h := range homes {
 		r.Homes = append(r.Homes, events.RetryHome{HomeID: h, Revision: 9})
 	}

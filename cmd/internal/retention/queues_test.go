@@ -58,7 +58,8 @@ func (f *fleet) furnishQueues() {
 	body, err := json.Marshal(trigger)
 	must(t, err)
 	_, err = f.conn.PutRetries(ctx, []events.Retry{{
-		Trigger: trigger, EndpointID: "zqendpoint", Attempt: 2, Round: 1, DueAt: storage.Time{Time: now.Add(5 * month)}, Homes: []events.RetryHome{{HomeID: "zqhome0"}},
+		Trigger: trigger, Attempt: 2, Round: 1, DueAt: storage.Time{Time: now.Add(5 * month)},
+		RetryInputs: events.RetryInputs{EndpointID: "zqendpoint", Homes: []events.RetryHome{{HomeID: "zqhome0"}}},
 	}})
 	must(t, err)
 	_, err = f.conn.PutKnown(ctx, zebra, "zqendpoint", 0, events.Known{Receiver: "https://quagga.example", Signals: map[string]string{"zqhome0": "x"}})

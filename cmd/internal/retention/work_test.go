@@ -94,8 +94,8 @@ func (w *work) month(number int) {
 	var retries []events.Retry
 	for i := range failures {
 		retries = append(retries, events.Retry{
-			Trigger: trigger, EndpointID: "ep", Attempt: 2, Round: 1, Slice: i, DueAt: now,
-			Homes: []events.RetryHome{{HomeID: fmt.Sprintf("%s%d", strings.Repeat("h", 100), i)}},
+			Trigger: trigger, Attempt: 2, Round: 1, DueAt: now,
+			RetryInputs: events.RetryInputs{EndpointID: "ep", Slice: i, Homes: []events.RetryHome{{HomeID: fmt.Sprintf("%s%d", strings.Repeat("h", 100), i)}}},
 		})
 	}
 	_, err := w.conn.PutRetries(ctx, retries)

@@ -1,6 +1,8 @@
 package dispatcher
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -27,17 +29,6 @@ type metrics struct {
 	slicesInFlight   prometheus.Gauge
 }
 
-// Classes of attempts.
-const (
-	classSuccess     = "2xx"
-	classRedirect    = "3xx"
-	classClientError = "4xx"
-	classServerError = "5xx"
-	classTimeout     = "timeout"
-	classConnection  = "connection"
-	classToken       = "token" // no token, so no request was made
-)
-
 // newMetrics registers the metrics. down counts the endpoints that are down.
 func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 	f := promauto.With(r)
@@ -55,9 +46,7 @@ func newMetrics(r prometheus.Registerer, down func() int) *metrics {
 		triggers:    counter("triggers_started_total", "Triggers whose walk this worker started."),
 		homesWalked: counter("homes_walked_total", "Homes that this worker walked."),
 		deliveries:  counters(f, "deliveries_total", "Delivery outcomes by outcome, one for each home, endpoint and attempt.", "outcome", events.Outcomes()),
-		attempts: counters(f, "attempts_total", "Webhook requests by class of response.", "class", []string{
-			classSuccess, classRedirect, classClientError, classServerError, classTimeout, classConnection, classToken,
-		}),
+		attempts:    counters(f, "attempts_total", "Webhook requests by class of response.", "class", []string{"2xx", "3xx", "4xx", "5xx", "timeout", "connection", "token"}),
 		attemptSeconds: f.NewHistogram(prometheus.HistogramOpts{
 			Namespace: "gridhook", Name: "attempt_duration_seconds", Help: "Duration of webhook requests, response included, in seconds.",
 			Buckets:                     []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
@@ -110,22 +99,18 @@ func (m *metrics) attempted(a *send.Attempt) {
 	m.attempts.WithLabelValues(class(a)).Inc()
 }
 
+// class returns the class of an attempt. Without a token no request was made.
 func class(a *send.Attempt) string {
-	switch a.ErrorClass() {
+	switch c := a.ErrorClass(); c {
 	case "":
-		return classSuccess
+		return "2xx"
 	case events.ErrorStatus:
-		switch a.Status / 100 {
-		case 3:
-			return classRedirect
-		case 4:
-			return classClientError
+		if a.Status/100 == 3 || a.Status/100 == 4 {
+			return strconv.Itoa(a.Status/100) + "xx"
 		}
-		return classServerError
-	case events.ErrorToken:
-		return classToken
-	case events.ErrorTimeout:
-		return classTimeout
+		return "5xx" // also an unknown status
+	case events.ErrorToken, events.ErrorTimeout:
+		return string(c)
 	}
-	return classConnection
+	return "connection"
 }

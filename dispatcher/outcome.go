@@ -188,11 +188,7 @@ func (j *job) superseded(by string, now time.Time) events.Delivery {
 
 // delivery describes an attempt. The outcome is not set yet.
 func (j *job) delivery(a *attempt, attempts int) events.Delivery {
-	d := events.Delivery{
-		HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts,
-		At: storage.Time{Time: a.At.UTC()}, BatchID: a.batchID, Status: a.Status, Response: a.Response,
-		Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
-	}
+	d := events.Delivery{HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts, BatchID: a.batchID}
 	a.Describe(&d)
 	return d
 }

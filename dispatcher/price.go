@@ -197,7 +197,7 @@ func (w *Worker) notify(s *events.Slice, read *sliceOfHomes, place walks.Place) 
 				return err
 			}
 			for _, n := range callbacks {
-				e, err := w.targets.Callback(&o, n)
+				e, err := w.targets.Callback(o.Endpoint(n))
 				switch {
 				case err != nil:
 					b := target.Broken{ID: o.CallbackID(n), Err: err}

@@ -17,6 +17,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Attempt is one request and its result.
@@ -68,9 +69,10 @@ func statusLine(status int) string {
 	return strconv.Itoa(status)
 }
 
-// Describe adds the error class and the timing to a delivery.
+// Describe sets the result of the attempt in a delivery, except its outcome.
 func (a *Attempt) Describe(d *events.Delivery) {
-	d.ErrorClass, d.Timing = a.ErrorClass(), a.parts()
+	d.At, d.Status, d.Response, d.Milliseconds = storage.Time{Time: a.At.UTC()}, a.Status, a.Response, ms(a.Took)
+	d.Reason, d.ErrorClass, d.Timing = a.Reason(), a.ErrorClass(), a.parts()
 }
 
 // parts returns the durations of the attempt's phases. It leaves out a first byte that

@@ -98,12 +98,6 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 	return t, err
 }
 
-// Callback returns callback n of a subscription. The caller checks whether the
-// organization is suspended. After an error it cannot be prepared.
-func (s *Registry) Callback(o *storage.OpenADRObject, n int) (*Target, error) {
-	return s.callback(o.Endpoint(n))
-}
-
 // ErrBroken says that an endpoint cannot be prepared for sending.
 var ErrBroken = errors.New("the endpoint's record cannot be used")
 
@@ -196,7 +190,7 @@ func (s *Registry) prepare(r storage.Record) (*Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.callback(stored)
+		return s.Callback(stored)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,10 +216,11 @@ func (s *Registry) prepare(r storage.Record) (*Target, error) {
 	return t, nil
 }
 
-// callback returns the target of a callback. The callbacks of an organization to one
-// server share a gate, so that a server with many subscriptions gets no more requests at
-// once than an endpoint.
-func (s *Registry) callback(stored storage.WebhookEndpoint) (*Target, error) {
+// Callback returns the target of a callback. The caller checks whether the organization is
+// suspended. After an error it cannot be prepared. The callbacks of an organization to one
+// server share a gate, so that a server with many subscriptions gets no more requests at once
+// than an endpoint.
+func (s *Registry) Callback(stored storage.WebhookEndpoint) (*Target, error) {
 	t, err := open(s.vault, stored, 0)
 	if err != nil {
 		return nil, err

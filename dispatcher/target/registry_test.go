@@ -68,7 +68,7 @@ func TestRegistry_UnusedServers(t *testing.T) {
 	gateOf := func(url string) (*gate.Endpoint, string) {
 		t.Helper()
 		o := &storage.OpenADRObject{ID: "sub_1", Type: storage.OpenADRSubscription, Callbacks: []storage.Callback{{URL: url}}, Base: storage.Base{OrganizationID: "org"}}
-		found, err := registry.Callback(o, 0)
+		found, err := registry.Callback(o.Endpoint(0))
 		if err != nil {
 			t.Fatal(err)
 		}

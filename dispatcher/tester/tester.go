@@ -60,10 +60,7 @@ func (t *Tester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (event
 	}
 	p := webhook.NewPayload(storage.NewID("msg_", now), body, to.Compression)
 	a := t.sender.Send(ctx, to.Destination, &send.Request{At: now, ID: p.ID, Headers: to.Headers(&p, now), Body: p.Sent()})
-	d := events.Delivery{
-		MessageID: p.ID, EndpointID: to.ID, Outcome: events.OutcomeFailed, Attempt: 1, At: storage.Time{Time: a.At.UTC()},
-		Status: a.Status, Response: a.Response, Milliseconds: float64(a.Took.Microseconds()) / 1000, Reason: a.Reason(),
-	}
+	d := events.Delivery{MessageID: p.ID, EndpointID: to.ID, Outcome: events.OutcomeFailed, Attempt: 1}
 	a.Describe(&d)
 	if a.Verdict() == policy.Delivered {
 		d.Outcome = events.OutcomeDelivered

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -60,20 +62,48 @@ func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFo
 // followFrom follows a stream from a time on. It calls current after the last message
 // that existed at the start. It skips a message that does not decode, because one message
 // must not stop every worker. Without that message, a worker may send
-// superseded signals.
+// superseded signals. If the stream is made again, followFrom begins anew.
 func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current func(), take func(sequence uint64, v T)) error {
-	info, err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func(ctx context.Context) (*jetstream.StreamInfo, error) {
-		return c.streamInfo(ctx, stream)
-	})
-	if err != nil {
+	current = sync.OnceFunc(current)
+	for {
+		info, err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func(ctx context.Context) (*jetstream.StreamInfo, error) {
+			return c.streamInfo(ctx, stream)
+		})
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it ended before it began
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		following, stop := context.WithCancel(ctx)
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			defer stop()
+			c.awaitAnother(following, stream, info.Created)
+		})
+		err = followStream(following, c, stream, since, info.State, current, take)
+		stop()
+		watching.Wait()
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
 	}
-	state := info.State
-	behind := state.Msgs > 0 && !state.LastTime.Before(since)
-	if !behind {
+}
+
+// awaitAnother returns when a stream was made again, or ctx ends.
+func (c *Conn) awaitAnother(ctx context.Context, stream string, created time.Time) {
+	const every = 5 * time.Second
+	for periodic.Sleep(ctx, every); ctx.Err() == nil; periodic.Sleep(ctx, every) {
+		if info, err := c.streamInfo(ctx, stream); err == nil && !info.Created.Equal(created) {
+			c.log.Warn("stream was made again, following it from the start", "stream", stream)
+			return
+		}
+	}
+}
+
+// followStream follows a stream until ctx ends. state is the stream's state at the start.
+func followStream[T any](ctx context.Context, c *Conn, stream string, since time.Time, state jetstream.StreamState, current func(), take func(sequence uint64, v T)) error {
+	if state.Msgs == 0 || state.LastTime.Before(since) {
 		current()
 	}
 	decode := func(m jetstream.Msg) (*T, error) {
@@ -90,8 +120,7 @@ func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.T
 				take(m.Sequence, *m.Value)
 			}
 		}
-		if behind && batch[len(batch)-1].Sequence >= state.LastSeq {
-			behind = false
+		if batch[len(batch)-1].Sequence >= state.LastSeq {
 			current()
 		}
 		return nil

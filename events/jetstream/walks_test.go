@@ -83,6 +83,34 @@ func TestFollowWalks_PastAndFuture(t *testing.T) {
 	must(t, <-done)
 }
 
+// A follower gets the positions in a stream that was made again, as for another number of
+// replicas. Its sequences begin anew.
+func TestFollowWalks_StreamMadeAgain(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	f := &follower{slices: map[string]events.WalkPosition{}, told: make(chan struct{}, 100)}
+	ctx, cancel := context.WithCancel(t.Context())
+	current, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- b.FollowWalks(ctx, time.Now().Add(-time.Hour), f, func() { close(current) }) }()
+	receive(t, current)
+	const positions = 20
+	for slice := range positions {
+		must(t, b.PutPosition(events.WalkPosition{OrganizationID: "org", TriggerID: "trg_old", Slice: slice}))
+		receive(t, f.told)
+	}
+	must(t, b.js.DeleteStream(within(t), walksStream))
+	must(t, b.makeStream(within(t), b.config(walksStream, streamOptions)))
+	must(t, b.PutPosition(events.WalkPosition{OrganizationID: "org", TriggerID: "trg_new", Last: true}))
+	receive(t, f.told)
+	f.mu.Lock()
+	if p := f.slices["trg_new"]; !p.Last {
+		t.Errorf("follower has %v", f.slices)
+	}
+	f.mu.Unlock()
+	cancel()
+	must(t, <-done)
+}
+
 // Following a stream for long starts no goroutine for each message. The test does not run
 // in parallel, so that it counts only its own goroutines.
 func TestFollowWalks_Goroutines(t *testing.T) {

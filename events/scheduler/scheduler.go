@@ -151,14 +151,14 @@ func (s *Scheduler) trigger(ctx context.Context, schedule *storage.Schedule, run
 		return nil
 	}
 	t := events.NewScheduledTrigger(schedule, run, window, now)
-	suspended := false
+	active := false
 	err := s.Store.View(func(v storage.View) (err error) {
-		if suspended, err = storage.IsSuspended(v, t.OrganizationID); err != nil {
+		if active, err = storage.IsActive(v, t.OrganizationID); err != nil {
 			return err
 		}
 		return t.StartFrom(v, v.Count(storage.KindHome, t.OrganizationID))
 	})
-	if err != nil || suspended {
+	if err != nil || !active {
 		return err
 	}
 	if _, err := s.accept(ctx, &t); err != nil {

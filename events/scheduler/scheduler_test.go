@@ -269,6 +269,23 @@ func TestScheduler_DamagedBeforeRun(t *testing.T) {
 	})
 }
 
+// A due run of an organization whose record does not decode is skipped. Its task is not redelivered
+// beside the next ones for ever.
+func TestScheduler_RunOfDamagedOrganization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		storagetest.Put(t, w.store, &storage.Organization{ID: "org", Name: "Org", Base: storage.Base{OrganizationID: storage.Shared}})
+		w.create(schedule(15))
+		damage(t, w.log, storage.OrganizationRef("org"))
+		pass(15 * minute)
+		due, _, _, _ := w.tasks.take()
+		s := New(Deps{Store: w.store, Tasks: w.tasks, Log: w.logger, Registerer: prometheus.NewRegistry(), Now: w.now})
+		if err := s.handle(t.Context(), due, events.Taken{}); due.ID != "sch" || err != nil {
+			t.Errorf("run of %q ends with %v", due.ID, err)
+		}
+	})
+}
+
 // damage stores a record that does not decode.
 func damage(t *testing.T, log *storagetest.Log, ref storage.Ref) {
 	t.Helper()

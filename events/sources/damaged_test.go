@@ -12,7 +12,8 @@ import (
 )
 
 // TestRunner_DamagedOrganization checks that an organization whose record does not decode
-// keeps neither the sources of others from their runs nor other organizations from alerts.
+// keeps neither the sources of others from their runs nor other organizations from alerts. The
+// runs of its own sources are skipped.
 func TestRunner_DamagedOrganization(t *testing.T) {
 	w := newWorld(t)
 	shared := storage.Base{OrganizationID: storage.Shared}
@@ -35,6 +36,9 @@ func TestRunner_DamagedOrganization(t *testing.T) {
 	if got := w.notified.list; len(got) != 1 || got[0].OrganizationID != "bolt" {
 		t.Errorf("the notices are %+v, want one of bolt", got)
 	}
+	own, err := w.log.Read(t.Context(), storage.KindSource.Ref("acme", "hub"))
+	must(t, err)
+	must(t, w.handle(t.Context(), events.Task{Kind: events.TaskSource, OrganizationID: "acme", ID: "hub", Revision: own.Revision, DueAt: storage.Time{Time: w.now}}, events.Taken{}))
 	clear(w.tasks.waiting)
 	if must(t, w.plan(t.Context())); len(w.tasks.waiting) != 2 {
 		t.Errorf("%d runs are planned, want 2", len(w.tasks.waiting))

@@ -72,9 +72,9 @@ func current(v storage.View, task events.Task) (*storage.Source, storage.SourceS
 // storage.ErrUnavailable, and the end of ctx.
 func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.SourceState, task events.Task) (storage.SourceState, error) {
 	now := r.Now()
-	suspended, lacks := false, false
+	active, lacks := false, false
 	err := r.Store.View(func(v storage.View) (err error) {
-		if suspended, err = storage.IsSuspended(v, source.OrganizationID); err == nil {
+		if active, err = storage.IsActive(v, source.OrganizationID); err == nil {
 			lacks, err = state.Lacks(v)
 		}
 		return err
@@ -82,7 +82,7 @@ func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.
 	if err != nil {
 		return state, err
 	}
-	if suspended { // the runs go on when the organization is resumed
+	if !active { // the runs go on when the organization is resumed
 		state.NextRunAt = storage.Time{Time: now.Add(source.Every())}
 		return state, nil
 	}

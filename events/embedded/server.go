@@ -108,7 +108,7 @@ func (s *Server) start() error {
 func (o *Options) server(own *accounts) (*server.Options, error) {
 	host, port, err := listenOn(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("parse the address of the nats-server: %w", err)
+		return nil, fmt.Errorf("parse the listen address of the embedded nats-server: %w", err)
 	}
 	options := &server.Options{
 		ServerName:        "gridhook",
@@ -186,7 +186,7 @@ func listenOn(listen string) (host string, port int, err error) {
 	}
 	address, err := net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
-		return "", 0, fmt.Errorf("parse the listen address of the embedded nats-server: %w", err)
+		return "", 0, err
 	}
 	if host, port = address.IP.String(), address.Port; address.IP == nil {
 		host = "0.0.0.0"

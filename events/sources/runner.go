@@ -130,21 +130,22 @@ func (r *Runner) plan(ctx context.Context) error {
 			return nil
 		})
 	})
+	if err != nil { // the sources are not all counted
+		return err
+	}
 	r.late.Set(float64(late))
 	r.age.Set(age.Seconds())
 	for _, task := range missing {
-		if err != nil {
-			break
+		if err := r.Tasks.PutNewTask(ctx, task); err != nil {
+			return err
 		}
-		err = r.Tasks.PutNewTask(ctx, task)
 	}
 	for _, task := range corrected {
-		if err != nil {
-			break
+		if err := events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()]); err != nil {
+			return err
 		}
-		err = events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()])
 	}
-	return err
+	return nil
 }
 
 // postpone puts a run beyond the share of its organization again, by the clock of the tasks.

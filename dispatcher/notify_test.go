@@ -66,6 +66,9 @@ func TestNotify_EveryChange(t *testing.T) {
 				t.Errorf("subscription %d has no callback, or not %d", i, changes)
 			}
 		}
+		if n := len(w.bus.positions); n > 0 {
+			t.Errorf("%d positions are stored of walks that supersede nothing", n)
+		}
 	})
 }
 

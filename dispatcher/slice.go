@@ -274,7 +274,11 @@ func (w *Worker) enqueueNext(ctx context.Context, s *events.Slice, ahead []strin
 // slice that is walked again must not take the position back. A worker that misses the
 // position may send superseded signals. So the position comes before the slices: a worker that
 // dies in between would leave slices that other workers deliver, and that supersede nothing.
+// Notifications supersede nothing, so their walks have no position.
 func (w *Worker) position(s *events.Slice, slice int, last bool) {
+	if s.Trigger.Change != nil {
+		return
+	}
 	// Otherwise two slices of a walk could publish their positions in the other order.
 	w.positions.Lock()
 	defer w.positions.Unlock()

@@ -121,12 +121,6 @@ func (b *breaker) openedAt(now time.Time) {
 	}
 }
 
-// standing returns the times of the breaker's opening and of its next probe. ok is false
-// if the breaker is closed.
-func (b *breaker) standing() (since, probeAt time.Time, ok bool) {
-	return b.since, b.probeAt, !b.probeAt.IsZero()
-}
-
 // hold keeps the breaker open until the time that the endpoint requested, and reports
 // whether it opened the breaker.
 func (b *breaker) hold(now, until time.Time) (opened bool) {
@@ -202,5 +196,5 @@ func (e *Endpoint) Failing(now time.Time) bool {
 func (e *Endpoint) Standing() (since, probeAt time.Time, open bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.breaker.standing()
+	return e.breaker.since, e.breaker.probeAt, !e.breaker.probeAt.IsZero()
 }

@@ -16,10 +16,7 @@ func failTimes(b *breaker, n, weight int, now time.Time) {
 	}
 }
 
-func (b *breaker) open() bool {
-	_, _, open := b.standing()
-	return open
-}
+func (b *breaker) open() bool { return !b.probeAt.IsZero() }
 
 func TestBreaker_ConsecutiveFailures(t *testing.T) {
 	cases := []struct {
@@ -55,8 +52,8 @@ func TestBreaker_Since(t *testing.T) {
 	b := &breaker{}
 	stands := func(when string, since, probeAt time.Time, open bool) {
 		t.Helper()
-		if s, p, ok := b.standing(); !s.Equal(since) || !p.Equal(probeAt) || ok != open {
-			t.Errorf("%s: standing is %v, %v, %v", when, s, p, ok)
+		if !b.since.Equal(since) || !b.probeAt.Equal(probeAt) || b.open() != open {
+			t.Errorf("%s: standing is %v, %v, %v", when, b.since, b.probeAt, b.open())
 		}
 	}
 	fail := func(at time.Time) bool {

@@ -88,14 +88,8 @@ func (e *Endpoint) trusted() bool {
 	return e.breaker.trusted()
 }
 
-// proven reports whether the endpoint responded well to its last request, and still
+// provenLocked reports whether the endpoint responded well to its last request, and still
 // responds.
-func (e *Endpoint) proven() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.provenLocked()
-}
-
 func (e *Endpoint) provenLocked() bool {
 	return e.breaker.trusted() && (e.sent == 0 || time.Since(latest(e.respondedAt, e.sentSince)) <= slowAfter)
 }

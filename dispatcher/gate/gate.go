@@ -133,7 +133,10 @@ func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error
 // enterGate waits for the limits that the endpoints share. It reports whether the endpoint
 // is unproven.
 func (e *Endpoint) enterGate(ctx context.Context) (unproven bool, err error) {
-	if unproven = !e.proven(); unproven {
+	e.mu.Lock()
+	unproven = !e.provenLocked()
+	e.mu.Unlock()
+	if unproven {
 		if _, err = e.gate.unproven.Acquire(ctx, e.org, 1); err != nil {
 			return false, err
 		}

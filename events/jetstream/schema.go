@@ -26,7 +26,9 @@ func (c *Conn) TakeSchema(ctx context.Context) error {
 		case version == storage.SchemaVersion:
 			return nil
 		}
-		if err := c.putSchema(ctx, revision); !errors.Is(err, storage.ErrConflict) {
+		value := fmt.Appendf(nil, `{"version":%d}`, storage.SchemaVersion) // the envelope has the version too
+		_, err = c.StateLog().Append(ctx, storage.Write{Ref: storage.SchemaRef(), Expect: revision, At: time.Now(), Value: value})
+		if !errors.Is(err, storage.ErrConflict) {
 			return err
 		}
 		// Another process has changed the schema record. Read it again.
@@ -36,10 +38,4 @@ func (c *Conn) TakeSchema(ctx context.Context) error {
 func newer(version int) error {
 	return fmt.Errorf("%w: it has schema %d, and this version reads up to schema %d: start the newer version, or restore a backup from before the upgrade",
 		ErrNewerSchema, version, storage.SchemaVersion)
-}
-
-func (c *Conn) putSchema(ctx context.Context, expect uint64) error {
-	value := fmt.Appendf(nil, `{"version":%d}`, storage.SchemaVersion) // the envelope has the version too
-	_, err := c.StateLog().Append(ctx, storage.Write{Ref: storage.SchemaRef(), Expect: expect, At: time.Now(), Value: value})
-	return err
 }

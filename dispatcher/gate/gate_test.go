@@ -179,6 +179,73 @@ func TestEnter_Canceled(t *testing.T) {
 	})
 }
 
+// down returns an endpoint with an open breaker.
+func down(t *testing.T, g *Gate) *Endpoint {
+	e := g.NewEndpoint("org")
+	e.Configure(storage.DefaultRetryPolicy(), 0, 1)
+	for range 11 {
+		p := enter(t, e)
+		p.Leave(Report{Sent: true})
+	}
+	return e
+}
+
+// A request to an endpoint that is down holds no slot. A probe that was canceled, or not made,
+// leaves its place to the next request.
+func TestEnter_Down(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1, 1)
+		e := down(t, g)
+		p, err := e.Enter(t.Context(), 1)
+		if err != nil || p.Until.IsZero() || !g.total.TryAcquire("another", 1) {
+			t.Fatalf("Enter returns %+v, %v, or holds a slot", p, err)
+		}
+		<-time.After(time.Until(p.Until))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := e.Enter(ctx, 1) // waits for a slot of the worker
+			ended <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Enter returns %v", err)
+		}
+		g.total.Release("another", 1)
+		for range 2 {
+			p := enter(t, e)
+			if !p.probe {
+				t.Errorf("the request is no probe: %+v", p)
+			}
+			p.Leave(Report{})
+		}
+	})
+}
+
+// A missing response counts fifty times as much as the refusal of a home, and the refusal of a
+// batch at most as much.
+func TestLeave_Weights(t *testing.T) {
+	for name, c := range map[string]struct {
+		r    Report
+		want int // reports until the breaker opens
+	}{
+		"no response":         {Report{Sent: true, Deliveries: 1}, 11},
+		"refused":             {Report{Sent: true, Responded: true, Deliveries: 1}, 512},
+		"refused batch of 16": {Report{Sent: true, Responded: true, Deliveries: 16}, 32},
+		"refused batch of 64": {Report{Sent: true, Responded: true, Deliveries: 64}, 11},
+	} {
+		e := newGate(1, 1).NewEndpoint("org")
+		n := 1
+		for p := enter(t, e); p.Leave(c.r) != Opened; p = enter(t, e) {
+			n++
+		}
+		if n != c.want {
+			t.Errorf("%s: the breaker opens after %d requests, want %d", name, n, c.want)
+		}
+	}
+}
+
 // A batch that was made before the batch size was reduced waits for the rate limit, too.
 func TestEnter_SmallerBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

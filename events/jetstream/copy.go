@@ -100,12 +100,18 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 }
 
 // copyLog reads a stream to its last sequence at the start of the copy. If the stream has
-// Latest, it continues until no message is ahead. At an earlier end, the copy could lack both
-// versions of a message. The old version may be gone before the copy reaches it, and the new
-// version may follow the end. It returns the sequence of the last copied message.
+// Latest, it continues until it has read a range in which no message was replaced, or no message
+// is ahead. At an earlier end, the copy could lack both versions of a message. The old version
+// may be gone before the copy reaches it, and the new version may follow the end. It returns the
+// sequence of the last copied message.
 func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func(Raw) error) (position uint64, err error) {
 	for {
-		if position, err = c.copyRange(ctx, content.Stream, position, end, apply); err != nil || !content.Latest {
+		unread := end - position
+		position, err = c.copyRange(ctx, content.Stream, position, end, func(m Raw) error {
+			unread--
+			return apply(m)
+		})
+		if err != nil || !content.Latest || unread == 0 {
 			return position, err
 		}
 		info, err := c.streamInfo(ctx, content.Stream)

@@ -3,6 +3,8 @@ package jetstream
 import (
 	"testing"
 
+	"github.com/nats-io/nuid"
+
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -50,5 +52,28 @@ func TestCopyLog_Interrupted(t *testing.T) {
 	})
 	if err != nil || last != uint64(messages) {
 		t.Errorf("the copy ends at %d with %v, want %d", last, err, messages)
+	}
+}
+
+// A copy ends although a message arrives with each that it reads.
+func TestCopyLog_SteadyWrites(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	written := 0
+	write := func(slice int) {
+		written++
+		_, err := b.publish(within(t), knownSubject("org", "ep", slice), nuid.Next(), struct{}{})
+		must(t, err)
+	}
+	for _, slice := range []int{1, 2, 1} { // the first is replaced
+		write(slice)
+	}
+	copied := 0
+	last, err := b.copyLog(within(t), Content{Stream: knownStream, Latest: true}, uint64(written), func(Raw) error {
+		copied++
+		write(100 + written)
+		return nil
+	})
+	if err != nil || copied != 4 || last != 5 {
+		t.Errorf("%d messages up to %d, %v, want 4 up to 5", copied, last, err)
 	}
 }

@@ -21,7 +21,7 @@ func (s *Signal) AppendOpenADR(dst []byte, generatedAt time.Time) []byte {
 	dst = append(dst, `","modificationDateTime":"`...)
 	dst = generatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
 	dst = append(dst, `","objectType":"EVENT","programID":"`...)
-	dst = append(dst, s.RatePlanID...) // identifiers need no escape
+	dst = append(dst, programID(s.RatePlanID)...) // identifiers need no escape
 	dst = append(dst, `","eventName":"price signal of `...)
 	dst = append(dst, s.HomeID...)
 	dst = append(dst, `","targets":["`...)

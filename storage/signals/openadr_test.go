@@ -3,6 +3,7 @@ package signals_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,5 +119,23 @@ func TestOpenADR_Deterministic(t *testing.T) {
 		if got.Fingerprint(format) != again.Fingerprint(format) {
 			t.Errorf("the fingerprint in the format %s differs", format)
 		}
+	}
+}
+
+// The event of a plan with a long identifier names the program that the OpenADR operations have.
+func TestOpenADR_LongPlan(t *testing.T) {
+	s, id := newStore(), strings.Repeat("p", storage.MaxIDLength)
+	storagetest.Put(t, s, plan(id, flat), home("h", id, inChicago))
+	b := signals.NewPricer(10)
+	e := adrOf(t, signal(t, b, s, "h"), day.Start)
+	err := s.View(func(v storage.View) error {
+		program, err := b.Reader(v).HomeProgram("org", "h")
+		if e.ProgramID != program || len(program) >= len(id) {
+			t.Errorf("the event's program is %s, want %s", e.ProgramID, program)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

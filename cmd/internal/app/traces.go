@@ -28,7 +28,8 @@ func (a *App) startTelemetry(ctx context.Context) error {
 		const wait = 5 * time.Second
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		defer cancel()
-		return t.Stop(ctx)
+		t.Stop(ctx)
+		return nil
 	})
 	return nil
 }

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -61,7 +60,8 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	for _, start := range []func(context.Context, Options, *resource.Resource) error{t.startTraces, t.startMetrics, t.startLogs} {
 		if err := start(ctx, o, described); err != nil {
-			return nil, errors.Join(err, t.Stop(ctx))
+			t.Stop(ctx)
+			return nil, err
 		}
 	}
 	if len(t.stops) > 0 {
@@ -73,13 +73,13 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Stop sends the queued telemetry until ctx ends.
-func (t *Telemetry) Stop(ctx context.Context) error {
-	var errs []error
+// Stop sends the queued telemetry until ctx ends. It logs what it cannot send.
+func (t *Telemetry) Stop(ctx context.Context) {
 	for _, stop := range t.stops {
-		errs = append(errs, stop(ctx))
+		if err := stop(ctx); err != nil {
+			otel.Handle(err)
+		}
 	}
-	return errors.Join(errs...)
 }
 
 // queued is the maximum number of spans in the queue, of some 2 KB each.

@@ -179,7 +179,7 @@ func produce(t *testing.T, o Options) (own string) {
 	}
 	running.Log.Debug("tick")
 	running.Log.With("queue", "walkers").Info("started", "error", io.EOF)
-	_ = running.Stop(t.Context()) // what cannot be sent is in the log
+	running.Stop(t.Context())
 	return log.String()
 }
 

@@ -43,8 +43,8 @@ func (a *App) PublishState(ctx context.Context, subject, value string) error {
 }
 
 // Certificates returns the function that returns the certificate of a key pair.
-func Certificates(p config.KeyPair) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
-	c := &certificate{pair: p, log: slog.New(slog.DiscardHandler)}
+func Certificates(p config.KeyPair, log *slog.Logger) (func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
+	c := &certificate{pair: p, log: log}
 	return c.get, c.load(c.stamp())
 }
 

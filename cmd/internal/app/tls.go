@@ -28,7 +28,8 @@ func tlsConfig(p config.KeyPair, log *slog.Logger) (*tls.Config, error) {
 }
 
 // certificate reloads its files when they change. A renewal needs no restart and may
-// write one file after the other.
+// write one file after the other. Files that cannot be read are read again at each handshake:
+// a correction of their permissions does not change the stamp.
 type certificate struct {
 	pair config.KeyPair
 	log  *slog.Logger
@@ -36,6 +37,7 @@ type certificate struct {
 	mu     sync.Mutex
 	loaded *tls.Certificate
 	read   string // stamp of the loaded files
+	failed string // error of the last attempt to load the files, already logged
 }
 
 // stamp identifies the present versions of the files.
@@ -50,11 +52,10 @@ func (c *certificate) stamp() (stamp string) {
 
 func (c *certificate) load(stamp string) error {
 	loaded, err := LoadCertificate(c.pair)
-	c.read = stamp
 	if err != nil {
 		return err
 	}
-	c.loaded = &loaded
+	c.loaded, c.read, c.failed = &loaded, stamp, ""
 	return nil
 }
 
@@ -72,10 +73,13 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if stamp := c.stamp(); stamp != c.read {
-		if err := c.load(stamp); err != nil {
-			c.log.Error("changed certificate unreadable, keeping the previous certificate", "error", err)
-		} else {
+		err := c.load(stamp)
+		switch {
+		case err == nil:
 			c.log.Info("certificate reloaded", "file", c.pair.Certificate)
+		case err.Error() != c.failed:
+			c.failed = err.Error()
+			c.log.Error("changed certificate unreadable, keeping the previous certificate", "error", err)
 		}
 	}
 	return c.loaded, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -88,7 +89,7 @@ func TestTLS_CertificateReloaded(t *testing.T) {
 	p := files(t)
 	issue(t, p, 1)
 	now := time.Now()
-	get, err := app.Certificates(p)
+	get, err := app.Certificates(p, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +127,39 @@ func TestTLS_CertificateReloaded(t *testing.T) {
 	later()
 	if got := serial(time.Minute); got != 3 {
 		t.Errorf("after the correction the certificate is %d", got)
+	}
+}
+
+// TestTLS_CertificateReadAgain checks that a renewed certificate is served once its files can
+// be read, even if neither their time nor their size changes then, as after a correction of
+// their permissions. The log has the error once.
+func TestTLS_CertificateReadAgain(t *testing.T) {
+	p := files(t)
+	issue(t, p, 1)
+	var log bytes.Buffer
+	get, err := app.Certificates(p, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue(t, p, 2)
+	renewed, err := os.ReadFile(p.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(time.Minute)
+	for _, step := range []struct {
+		text   []byte
+		serial int64
+	}{{make([]byte, len(renewed)), 1}, {make([]byte, len(renewed)), 1}, {renewed, 2}} {
+		if err := errors.Join(os.WriteFile(p.Certificate, step.text, 0o600), os.Chtimes(p.Certificate, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := get(nil); err != nil || c.Leaf.SerialNumber.Int64() != step.serial {
+			t.Errorf("the certificate is %v, %v, want %d", c.Leaf.SerialNumber, err, step.serial)
+		}
+	}
+	if n := strings.Count(log.String(), "changed certificate unreadable"); n != 1 {
+		t.Errorf("the log has the error %d times:\n%s", n, log.String())
 	}
 }
 

@@ -79,44 +79,55 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// dataFolder checks the data folder and its free space.
+// dataFolder checks the data folder and its free space. Before the first start it checks the
+// folder in which the start creates the data folder.
 func (r *Report) dataFolder(c *config.Config, m machine) {
 	const check = "data folder"
-	info, err := os.Stat(c.Data)
-	if errors.Is(err, fs.ErrNotExist) {
-		r.ok(check, "%s does not exist: the first start creates it", c.Data)
-		return
-	}
+	folder, info, err := existing(c.Data)
 	if err != nil {
-		r.problem(check, "name another folder with --data", "%s is not a usable folder: %v", c.Data, err)
+		r.problem(check, "name another folder with --data", "%s is not a usable folder: %v", folder, err)
 		return
 	}
 	if !info.IsDir() {
-		r.problem(check, "name another folder with --data", "%s is not a folder", c.Data)
+		r.problem(check, "name another folder with --data", "%s is not a folder", folder)
 		return
 	}
-	before := len(r.Findings)
-	if mode := m.mode(info); mode&0o077 != 0 {
+	before, exists := len(r.Findings), folder == c.Data
+	if mode := m.mode(info); exists && mode&0o077 != 0 {
 		status := Warning
 		if mode&0o022 != 0 {
 			status = Problem
 		}
-		r.add(check, status, "chmod 0700 "+c.Data, "%s is open to other users of the machine (mode %#o)", c.Data, mode)
+		r.add(check, status, "chmod 0700 "+folder, "%s is open to other users of the machine (mode %#o)", folder, mode)
 	}
-	switch err := m.writable(c.Data); {
+	switch err := m.writable(folder); {
 	case errors.Is(err, syscall.EROFS):
-		r.problem(check, "mount the file system for writing, or name another folder with --data", "%s is on a file system that is mounted read-only", c.Data)
+		r.problem(check, "mount the file system for writing, or name another folder with --data", "%s is on a file system that is mounted read-only", folder)
+	case err != nil && !exists: // the service manager may create it
+		r.warn(check, "create it for the user of the service", "%s does not exist, and this user cannot create it in %s: %v", c.Data, folder, err)
 	case err != nil:
-		r.problem(check, "run doctor as the user of the service, or chown the folder to this user", "%s cannot be written by this user: %v", c.Data, err)
+		r.problem(check, "run doctor as the user of the service, or chown the folder to this user", "%s cannot be written by this user: %v", folder, err)
 	}
-	if kind, bad := m.inMemory(c.Data); bad {
-		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", c.Data, kind)
+	if kind, bad := m.inMemory(folder); bad {
+		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", folder, kind)
 	}
-	if len(r.Findings) == before {
-		private := map[bool]string{true: "private and ", false: ""}[m.modes]
-		r.ok(check, "%s is %son a disk", c.Data, private)
+	switch private := map[bool]string{true: "private and ", false: ""}[m.modes]; {
+	case len(r.Findings) > before:
+	case exists:
+		r.ok(check, "%s is %son a disk", folder, private)
+	default:
+		r.ok(check, "%s does not exist: the first start creates it", c.Data)
 	}
-	r.disk(c, m)
+	r.disk(c, folder, m)
+}
+
+// existing returns a folder, or if it does not exist the first folder above it that does.
+func existing(folder string) (string, fs.FileInfo, error) {
+	info, err := os.Stat(folder)
+	if above := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && above != folder {
+		return existing(above)
+	}
+	return folder, info, err
 }
 
 // history compares the limit of one organization's history with the size of the store in
@@ -158,9 +169,9 @@ func (r *Report) compaction(c *config.Config) {
 
 // disk checks the data folder's file system. All values are in bytes: free is available to
 // this process, size is the total, and space is what Gridhook can use with its own files.
-func (r *Report) disk(c *config.Config, m machine) {
+func (r *Report) disk(c *config.Config, folder string, m machine) {
 	const check, low = "disk", 10
-	free, size, err := m.space(c.Data)
+	free, size, err := m.space(folder)
 	if err != nil {
 		r.add(check, Unknown, "check the disk of the data folder", "%v", err)
 		return
@@ -168,13 +179,13 @@ func (r *Report) disk(c *config.Config, m machine) {
 	space := free + app.Used(c.Data)
 	switch {
 	case free < app.Reserve(size):
-		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
+		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), folder)
 	case free < size/low:
-		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
+		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free).Rounded(), config.Size(size).Rounded(), folder)
 	case uint64(c.MaxStore) > space:
 		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space).Rounded())
 	default:
-		r.ok(check, "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), c.Data)
+		r.ok(check, "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), folder)
 	}
 	if c.Role == config.Serve {
 		r.history(c, app.StoreLimit(c, free))

@@ -161,6 +161,33 @@ func TestSettings_Telemetry(t *testing.T) {
 	}
 }
 
+// TestLocal_BeforeTheFirstStart checks that the folder above a data folder that does not exist
+// is checked: the first start creates the data folder there.
+func TestLocal_BeforeTheFirstStart(t *testing.T) {
+	volatile, foreign, full := healthy, healthy, healthy
+	volatile.inMemory = func(string) (string, bool) { return "tmpfs", true }
+	foreign.writable = func(string) error { return syscall.EACCES }
+	full.space = func(string) (uint64, uint64, error) { return 0, 100 << 30, nil }
+	above := folder(t, 0o755)
+	for _, test := range []struct {
+		machine machine
+		check   string
+		want    Status
+		says    string
+	}{
+		{healthy, "data folder", OK, "the first start creates it"},
+		{healthy, "disk", OK, "are free in " + above},
+		{volatile, "data folder", Problem, above + " is on tmpfs"},
+		{foreign, "data folder", Warning, "this user cannot create it in " + above + ": permission denied -> create it for the user of the service"},
+		{full, "disk", Problem, "0 of 100GiB are free"},
+	} {
+		r := test.machine.asked(t, config.Serve, nil, "--data", filepath.Join(above, "new", "data"))
+		r.want(t, test.check, test.want, test.says)
+	}
+	r := examine(t, config.Serve, nil, "--data", filepath.Join(written(t, filepath.Join(above, "file"), nil), "data"))
+	r.want(t, "data folder", Problem, "not a directory")
+}
+
 // TestLocal_Machine checks the findings for different machines.
 func TestLocal_Machine(t *testing.T) {
 	full := func(free, size uint64, err error) machine {

@@ -248,6 +248,13 @@ func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error
 	if _, err := c.js.CreateOrUpdateStream(ctx, cfg); err != nil {
 		return fmt.Errorf("set up the stream %s: %w", cfg.Name, explain(err))
 	}
+	if is == nil {
+		return nil
+	}
+	if before := is.CachedInfo().Config; cfg.Replicas != before.Replicas || cfg.MaxAge != before.MaxAge {
+		c.log.Warn("settings of a stream changed", "stream", cfg.Name, "replicas", cfg.Replicas, "replicas_before", before.Replicas,
+			"retention", cfg.MaxAge.String(), "retention_before", before.MaxAge.String())
+	}
 	return nil
 }
 
@@ -270,10 +277,6 @@ func (c *Conn) adapt(ctx context.Context, cfg *jetstream.StreamConfig, info *jet
 	}
 	if c.keepReplicas {
 		cfg.Replicas = existing.Replicas // another process may be raising them now
-	}
-	if cfg.Replicas != existing.Replicas || cfg.MaxAge != existing.MaxAge {
-		c.log.Warn("settings of a stream change", "stream", cfg.Name, "replicas", cfg.Replicas, "replicas_before", existing.Replicas,
-			"retention", cfg.MaxAge.String(), "retention_before", existing.MaxAge.String())
 	}
 	cfg.DenyDelete = cfg.DenyDelete || existing.DenyDelete
 	if existing.PersistMode == jetstream.AsyncPersistMode && cfg.Replicas > 1 && Derived(cfg.Name) {

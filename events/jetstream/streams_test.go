@@ -1,6 +1,8 @@
 package jetstream
 
 import (
+	"bytes"
+	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +22,12 @@ func TestConnect_KeepsSettings(t *testing.T) {
 		o := streamOptions
 		o.TriggersAge, o.ReceiptsAge = tt.is, time.Hour
 		must(t, b.MakeStreams(within(t), o))
-		second, err := Connect(within(t), "", Options{}, discard, b.server.Option())
+		var log bytes.Buffer
+		second, err := Connect(within(t), "", Options{}, slog.New(slog.NewTextHandler(&log, nil)), b.server.Option())
 		must(t, err)
+		if logged := strings.Contains(log.String(), `"settings of a stream changed" stream=GRIDHOOK_TRIGGERS`); logged != (tt.is != tt.want) {
+			t.Errorf("after %s the log is\n%s", tt.is, log.String())
+		}
 		info, err := second.streamInfo(within(t), triggersStream)
 		must(t, err)
 		if info.Config.MaxAge != tt.want || second.ReceiptsAge() != receiptsAge {
@@ -31,13 +37,17 @@ func TestConnect_KeepsSettings(t *testing.T) {
 	}
 }
 
-// A number of replicas that the server refuses changes no stream.
+// A number of replicas that the server refuses changes no stream, and the log names no change.
 func TestConnect_RefusedReplicas(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, t.TempDir())
 	tr := newTrigger("org")
 	must(t, b.PutSlice(within(t), newSlice(tr, 0)))
-	_, err := Connect(within(t), "", Options{Replicas: 3}, discard, b.server.Option())
+	var log bytes.Buffer
+	_, err := Connect(within(t), "", Options{Replicas: 3}, slog.New(slog.NewTextHandler(&log, nil)), b.server.Option())
+	if strings.Contains(log.String(), "settings of a stream") {
+		t.Errorf("the log is\n%s", log.String())
+	}
 	if err == nil || !strings.Contains(err.Error(), "lower nats-replicas") {
 		t.Fatalf("got %v", err)
 	}

@@ -21,9 +21,12 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 		r.ok(check, "none: the first start creates them with %s", counted(max(c.NATS.Replicas, 1), "replica", "replicas"))
 		return
 	}
-	before := len(r.Findings)
+	before, restart := len(r.Findings), "restart a Gridhook process: it corrects the stream"
+	if f.Trial != nil { // it could not start
+		restart = "correct the jetstream permissions first, then " + restart
+	}
 	for i := range f.Streams {
-		r.stream(check, &f.Streams[i])
+		r.stream(check, restart, &f.Streams[i])
 	}
 	if least := replicas(f); least == 1 && servers(f) > 1 {
 		r.warn(check, "set nats-replicas: 3 and restart every process", "each stream is on only one of %d servers: the loss of that server's disk loses the stream", servers(f))
@@ -34,15 +37,14 @@ func (r *Report) streams(c *config.Config, f *checkup.Facts) {
 }
 
 // stream compares a stream with Gridhook's configuration of it. A difference that the next
-// start corrects is a warning.
-func (r *Report) stream(check string, s *checkup.Stream) {
+// start corrects is a warning. restart is its remedy.
+func (r *Report) stream(check, restart string, s *checkup.Stream) {
 	is, want := &s.Is.Config, &s.Want
 	add := func(wrong bool, status Status, remedy, message string, args ...any) {
 		if wrong {
 			r.add(check, status, remedy, "%s %s", is.Name, fmt.Sprintf(message, args...))
 		}
 	}
-	const restart = "restart a Gridhook process: it corrects the stream"
 	add(is.Storage != jetstream.FileStorage, Problem, "move it to file storage: back up, delete the stream, restore", "is in memory: a restart of NATS loses it")
 	add(is.Replicas < want.Replicas, Warning, restart, "has %s instead of %d", counted(is.Replicas, "replica", "replicas"), want.Replicas)
 	add(is.Replicas == 2, Warning, "use 1 or 3", "has 2 replicas: the loss of either server stops it")

@@ -29,6 +29,9 @@ func TestStreams_Changed(t *testing.T) {
 	}
 	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
 	r.want(t, "streams", OK, "on disk, with 1 replica;")
+	r = examine(t, config.Worker, nil, "--nats", s.ClientURL(), "--nats-replicas", "3") // a process would not start
+	r.want(t, "jetstream permissions", Problem, "replicas > 1 not supported in non-clustered mode -> start the other NATS servers")
+	r.want(t, "streams", Warning, "GRIDHOOK_STATE has 1 replica instead of 3 -> correct the jetstream permissions first, then restart")
 	nc, _ := nats.Connect(s.ClientURL())
 	defer nc.Close()
 	js, _ := jetstream.New(nc)
@@ -56,7 +59,7 @@ func TestStreams_OwnAreValid(t *testing.T) {
 	for _, replicas := range []int{1, 3} {
 		for _, cfg := range own.Configs(own.Options{Replicas: replicas, TriggersAge: time.Hour, ReceiptsAge: time.Hour}) {
 			var r Report
-			if r.stream("streams", &checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(r.Findings) > 0 {
+			if r.stream("streams", "", &checkup.Stream{Is: jetstream.StreamInfo{Config: cfg}, Want: cfg}); len(r.Findings) > 0 {
 				t.Errorf("%s: %+v", cfg.Name, r.Findings)
 			}
 		}

@@ -50,8 +50,8 @@ type Finding struct {
 
 // Look checks all streams. revision is the last revision of STATE that this process has
 // applied. records is the minimum number of messages in STATE at that revision. Look
-// returns the errors of its requests. Every process of a fleet calls it each second. So
-// it asks for each stream and for each queue once.
+// returns the errors of its requests with the stream of each. Every process of a fleet calls
+// it each second. So it asks for each stream and for each queue once, until ctx ends.
 func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
 	for _, q := range append(retryQueues(), startQueue, sliceQueue, surplusQueue, noticeQueue) {
@@ -60,7 +60,12 @@ func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding
 	var f Finding
 	var errs []error
 	for _, name := range []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream, DeadStream} {
-		errs = append(errs, i.lookAt(ctx, name, queues[name], revision, records, &f))
+		if err := i.lookAt(ctx, name, queues[name], revision, records, &f); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", i.c.prefix.Name(name), err))
+		}
+		if ctx.Err() != nil { // NATS does not respond, and the next request would fail at once
+			break
+		}
 	}
 	return f, errors.Join(errs...)
 }

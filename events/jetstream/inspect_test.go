@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,6 +29,17 @@ func TestInspector_Healthy(t *testing.T) {
 		}
 		must(t, b.PutSlice(within(t), newSlice(trigger, round)))
 		must(t, b.PutReceipt(within(t), newReceipt(trigger, "s"+strconv.Itoa(round))))
+	}
+}
+
+// The error of a request names its stream. An inspection whose time is over asks no more.
+func TestInspector_NoResponse(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := newBus(t, t.TempDir()).NewInspector().Look(ctx, 0, 0)
+	if err == nil || err.Error() != "GRIDHOOK_STATE: context canceled" {
+		t.Errorf("the error is %v", err)
 	}
 }
 

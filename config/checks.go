@@ -27,8 +27,7 @@ func adminAddress(c *Config) string {
 	if right := address(c.Admin); right != "" {
 		return right
 	}
-	_, port, _ := net.SplitHostPort(c.Admin)
-	return unless(c.Role == Worker || c.Admin != c.HTTP || port == "0", "must differ from the address of http")
+	return unless(c.Role == Worker || !collide(c.Admin, c.HTTP), "must differ from the address of http")
 }
 
 func mqttAddress(c *Config) string {
@@ -37,8 +36,19 @@ func mqttAddress(c *Config) string {
 		return ""
 	case !c.OpenADR.Enabled:
 		return "must be empty without openadr: MQTT carries its notifications alone"
+	case address(c.MQTT) != "":
+		return address(c.MQTT)
 	}
-	return address(c.MQTT)
+	return unless(!collide(c.MQTT, c.HTTP) && !collide(c.MQTT, c.Admin), "must differ from the addresses of http and admin")
+}
+
+// collide reports whether one process cannot listen on two addresses: they have the same port
+// and the same host, or one of them means every host.
+func collide(a, b string) bool {
+	host, port, _ := net.SplitHostPort(a)
+	other, same, _ := net.SplitHostPort(b)
+	every := func(host string) bool { return host == "" || net.ParseIP(host).IsUnspecified() }
+	return port == same && port != "0" && (host == other || every(host) || every(other))
 }
 
 // RightOperatorKey describes a valid operator key.

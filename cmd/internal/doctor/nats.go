@@ -20,6 +20,8 @@ import (
 const (
 	minVersion = "2.15.2"
 	minPayload = 8_000_000
+	// full is the share of a store in percent from which it counts as nearly full.
+	full = 85
 	// slowAck is the duration from which an acknowledged write counts as slow.
 	slowAck = 250 * time.Millisecond
 	// skewed is the clock skew that causes a warning: schedules and deadlines are wrong by
@@ -48,6 +50,7 @@ func (r *Report) nats(c *config.Config, f *checkup.Facts) {
 			r.judgeDeadLetters(s.Is.State.Msgs)
 		}
 	}
+	r.space(f)
 	r.sync(f)
 	r.clocks(f)
 }
@@ -114,7 +117,7 @@ func tierOf(c *config.Config, f *checkup.Facts) jetstream.Tier {
 }
 
 func (r *Report) account(t *jetstream.Tier) {
-	const check, full = "jetstream account", 85
+	const check = "jetstream account"
 	limit, used := t.Limits.MaxStore, t.Store
 	needed := len(wanted)
 	switch {
@@ -126,6 +129,15 @@ func (r *Report) account(t *jetstream.Tier) {
 		r.problem(check, fmt.Sprintf("allow at least %d streams", needed), "the account may have only %s", counted(t.Limits.MaxStreams, "stream", "streams"))
 	default:
 		r.ok(check, "%s used, %s", config.Size(used).Rounded(), map[bool]string{true: "no limit", false: "of " + config.Size(limit).Rounded()}[limit < 0])
+	}
+}
+
+// space judges the space of each server that reports it.
+func (r *Report) space(f *checkup.Facts) {
+	for _, s := range f.Servers {
+		if limit, used := s.JetStream.Config, s.JetStream.Stats; limit != nil && used != nil && used.Store > uint64(max(limit.MaxStore, 0))/100*full {
+			r.warn("nats store", "raise max_file_store, or lower receipts-age", "%s uses %s of %s", s.Name, config.Size(used.Store).Rounded(), config.Size(limit.MaxStore).Rounded()) //nolint:gosec // smaller than a disk
+		}
 	}
 }
 
@@ -145,8 +157,11 @@ func (r *Report) trial(f *checkup.Facts) {
 	const check = "jetstream permissions"
 	if f.Trial != nil {
 		do := fmt.Sprintf("allow the user to publish to $JS.API.>, $JS.ACK.> and %[1]s, and to subscribe to _INBOX.> and %[1]s", f.Prefix.Name("gridhook.>"))
-		if strings.Contains(f.Trial.Error(), "replicas") || strings.Contains(f.Trial.Error(), "peers") {
+		switch says := f.Trial.Error(); {
+		case strings.Contains(says, "replicas"), strings.Contains(says, "peers"):
 			do = "start the other NATS servers, or lower nats-replicas"
+		case strings.Contains(says, "resource"):
+			do = "raise max_file_store of the NATS servers or the account's limit, or lower receipts-age"
 		}
 		r.problem(check, do, "a stream like Gridhook's could not be used: %v", f.Trial)
 		return

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -246,6 +248,13 @@ func TestNATS_Findings(t *testing.T) {
 		}
 		return list
 	}
+	used := func(bytes uint64, limit int64) (s checkup.Server) {
+		text := fmt.Sprintf(`{"server_name": "n1", "jetstream": {"config": {"max_storage": %d}, "stats": {"storage": %d}}}`, limit, bytes)
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 	partly := stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false))
 	partly.Servers = synced("n1", "n2")
 	tests := []struct {
@@ -275,6 +284,8 @@ func TestNATS_Findings(t *testing.T) {
 		{"nats sync", partly, (*Report).sync, Unknown, "each write is synced at n1, n2, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
 		{"nats sync", checkup.Facts{Servers: []checkup.Server{{}}}, (*Report).sync, Unknown, "does not show whether NATS syncs writes"},
+		{"nats store", checkup.Facts{Servers: []checkup.Server{used(90, 100)}}, (*Report).space, Warning, "n1 uses 90 of 100 -> raise max_file_store"},
+		{"jetstream permissions", checkup.Facts{Trial: errors.New("insufficient resources")}, (*Report).trial, Problem, "-> raise max_file_store of the NATS servers or the account's limit"},
 		{"jetstream permissions", checkup.Facts{Ack: 200 * time.Millisecond}, (*Report).trial, OK, "a write took 200ms"},
 		{"jetstream permissions", checkup.Facts{Ack: time.Second}, (*Report).trial, Warning, "a write took 1s"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false)), judgeStreams, OK, ""},

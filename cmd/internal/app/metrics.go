@@ -82,8 +82,10 @@ func (s *collector) queues(send gauge) {
 	send("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.", float64(lag))
 }
 
+// try logs an error of read, unless the process stops: the last export of telemetry comes after
+// the files are closed.
 func (s *collector) try(what string, read func() error) {
-	if err := read(); err != nil {
+	if err := read(); err != nil && s.app.health.phase.Load() != "stopping" {
 		s.app.Log.Warn("metrics incomplete", "missing", what, "error", err)
 	}
 }

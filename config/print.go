@@ -35,6 +35,17 @@ func (l *Loaded) Source(setting string) string {
 	return defaultSource
 }
 
+// FlagSecrets returns the settings with a secret on the command line. A URL without user data
+// counts as none.
+func (l *Loaded) FlagSecrets() (settings []string) {
+	for _, v := range l.values {
+		if v.setting.secret() && strings.HasPrefix(v.source, "flag ") && (strings.Contains(v.text, "@") || v.text != "" && !strings.Contains(v.text, "://")) {
+			settings = append(settings, v.setting.Name)
+		}
+	}
+	return settings
+}
+
 const defaultSource = "default"
 
 // node returns the value as YAML. Only a text is quoted where it looks like another type.

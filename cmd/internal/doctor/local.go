@@ -30,10 +30,8 @@ func (r *Report) settings(l *config.Loaded) {
 	if c.MemoryLimit > 0 && os.Getenv("GOMEMLIMIT") != "" {
 		r.warn("settings", "unset memory-limit or GOMEMLIMIT", "memory-limit and GOMEMLIMIT are both set: GOMEMLIMIT has precedence")
 	}
-	for _, secret := range []string{"operator-key", "master-key", "nats"} {
-		if strings.HasPrefix(l.Source(secret), "flag") && (secret != "nats" || strings.Contains(c.NATS.URL, "@")) {
-			r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
-		}
+	for _, secret := range l.FlagSecrets() {
+		r.warn("settings", "set it in the environment or the file", "%s is on the command line, where other users of the machine can read it", secret)
 	}
 	if c.Profiles {
 		r.warn("settings", "turn profiles off after the measurement", "profiles show the memory of the process to holders of an operator key, and a profile takes processor time")

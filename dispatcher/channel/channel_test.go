@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -294,6 +295,36 @@ func TestSend_Email(t *testing.T) {
 				t.Errorf("the server knows the user %q", got[0].User)
 			}
 		})
+	}
+}
+
+// cut is a connection that ends instead of sending a command.
+type cut struct {
+	net.Conn
+	command string
+}
+
+func (c cut) Write(b []byte) (int, error) {
+	if strings.HasPrefix(string(b), c.command) {
+		_ = c.Close()
+	}
+	return c.Conn.Write(b)
+}
+
+// TestSend_EmailAccepted checks that an email counts as sent once the server has accepted it,
+// also if the connection then ends. A repetition would be another email to people.
+func TestSend_EmailAccepted(t *testing.T) {
+	for command, sent := range map[string]int{"DATA": 0, "RSET": 1, "QUIT": 1} {
+		box := smtptest.Listen(t, loopback, smtptest.NoTLS)
+		m := mailOf(box, "smtp", "tls=none", nil)
+		m.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			return cut{conn, command}, err
+		}
+		err := newBench(t, send.Guard{}, m).send(storage.ChannelEmail, "ops@acme.example", notices(t)["quota"].notice)
+		if got := len(box.Emails()); got != sent || (err == nil) != (sent == 1) {
+			t.Errorf("a connection that ends before %s: %d emails, %v", command, got, err)
+		}
 	}
 }
 

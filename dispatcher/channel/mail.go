@@ -47,7 +47,11 @@ func (o Mail) send(ctx context.Context, to, id string, m *events.Message) error 
 	email.SetDateWithValue(time.Now())
 	email.SetGenHeader("Auto-Submitted", "auto-generated")
 	email.SetBodyString(mail.TypeTextPlain, m.Text+"\n")
-	return client.DialAndSendWithContext(ctx, email)
+	err = client.DialAndSendWithContext(ctx, email)
+	if email.IsDelivered() { // the server has it, however the connection ends
+		return nil
+	}
+	return err
 }
 
 func (o Mail) options() []mail.Option {

@@ -15,12 +15,10 @@ import (
 
 // Server is the /varz description of one NATS server.
 type Server struct {
-	Name    string    `json:"server_name"`
-	Version string    `json:"version"`
-	Now     time.Time `json:"now"`
-	// MaxPayload is in bytes.
-	MaxPayload int64 `json:"max_payload"`
-	JetStream  struct {
+	Name      string    `json:"server_name"`
+	Version   string    `json:"version"`
+	Now       time.Time `json:"now"`
+	JetStream struct {
 		Config *struct {
 			// MaxStore is in bytes, SyncInterval in nanoseconds.
 			MaxStore     int64         `json:"max_storage"`

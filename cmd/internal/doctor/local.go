@@ -82,12 +82,11 @@ func loopback(address string) bool {
 func (r *Report) dataFolder(c *config.Config, m machine) {
 	const check = "data folder"
 	folder, info, err := existing(c.Data)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
 	if err != nil {
 		r.problem(check, "name another folder with --data", "%s is not a usable folder: %v", folder, err)
-		return
-	}
-	if !info.IsDir() {
-		r.problem(check, "name another folder with --data", "%s is not a folder", folder)
 		return
 	}
 	before, exists := len(r.Findings), folder == c.Data
@@ -109,10 +108,10 @@ func (r *Report) dataFolder(c *config.Config, m machine) {
 	if kind, bad := m.inMemory(folder); bad {
 		r.problem(check, "name a folder on a disk with --data", "%s is on %s: accepted data does not survive a restart of the machine", folder, kind)
 	}
-	switch private := map[bool]string{true: "private and ", false: ""}[m.modes]; {
+	switch {
 	case len(r.Findings) > before:
 	case exists:
-		r.ok(check, "%s is %son a disk", folder, private)
+		r.ok(check, "%s is %son a disk", folder, map[bool]string{true: "private and "}[m.modes])
 	default:
 		r.ok(check, "%s does not exist: the first start creates it", c.Data)
 	}

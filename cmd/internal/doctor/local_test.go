@@ -95,7 +95,7 @@ func TestLocal_Checks(t *testing.T) {
 		{"--data " + folder(t, 0o700), "data folder", OK, "private"},
 		{"--data " + folder(t, 0o750), "data folder", Warning, "open to other users"},
 		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},
-		{"--data " + file, "data folder", Problem, "file is not a folder -> name another folder"},
+		{"--data " + file, "data folder", Problem, "file is not a usable folder: not a directory -> name another folder"},
 		{"--data " + filepath.Join(t.TempDir(), "none"), "data folder", OK, "the first start creates it"},
 		{"--data " + key(0o600), "operator key", OK, "readable only by its owner"},
 		{"--data " + key(0o644), "operator key", Problem, "can be read by other users"},

@@ -8,6 +8,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/climate"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -119,6 +120,28 @@ func TestRegime_SettlesExports(t *testing.T) {
 				t.Errorf("without solar the confidence is %v", alone.Confidence[noon])
 			}
 		})
+	}
+}
+
+// A doubt in exports is weighed against the expected price, which includes carbon. Another
+// regime would move the price of noon by 13 % without carbon, and by 9 % with it.
+func TestRegime_WeighedWithCarbon(t *testing.T) {
+	phoenix := zone(t, "America/Phoenix")
+	w := localDay(phoenix, 2026, time.April, 15)
+	region, _ := carbon.Of("AZ", "")
+	published, err := market.New([]market.Point{{Start: w.At(44), Price: 0.5}}, market.Options{Kind: market.Emissions, Step: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for intensity, want := range map[carbon.Intensity]float64{carbon.Low: 0.3, carbon.High: 1} {
+		in := pricing.Input{
+			Tariff: selling("", 0.265, 0.265).Parse(t), Location: phoenix, Solar: &pricing.Solar{SizeKw: 6}, ExportChance: phoenixChance(t),
+			Carbon: region, CarbonIntensity: intensity, Emissions: published,
+		}
+		const noon = 47
+		if c := price(t, in, w); c.Confidence[noon] != want {
+			t.Errorf("%s: price %v, import %v, export %v: confidence %v, want %v", intensity, c.Price[noon], c.Import[noon], c.Export[noon], c.Confidence[noon], want)
+		}
 	}
 }
 

@@ -161,13 +161,12 @@ func (c *card) energy(q *quote, i int) {
 }
 
 // expect calculates the expected price: it weights import and export, and adds the cost
-// of carbon.
+// of carbon. The doubts in exports are weighed against this price.
 func (c *card) expect(q *quote, at int64, quarter int) {
 	q.price = q.imports
 	if c.pricer.chance != nil && c.compensation.Type != FeedIn {
 		q.chance = c.pricer.chance.At(at)
 		q.price = q.chance*q.exports + (1-q.chance)*q.imports
-		c.weighExports(q)
 	}
 	if region := c.pricer.in.Carbon; region != nil {
 		intensity := c.pricer.in.CarbonIntensity
@@ -178,5 +177,6 @@ func (c *card) expect(q *quote, at int64, quarter int) {
 			q.add(varyingEmissions, region.Within(alike*math.Abs(q.price)/perPound))
 		}
 	}
+	c.weighExports(q)
 	q.price = roundPrice(q.price)
 }

@@ -178,11 +178,11 @@ const (
 // within a tenth of the first tier's price.
 func (m *meter) unmetered(tiers []Tier) float64 {
 	share, below := 0.0, 0.0
-	for _, t := range tiers {
-		upTo := 1.0
-		if bound := m.bound(t); !math.IsInf(bound, 1) {
-			used := medianAnnual / 365 * m.elapsed
-			upTo = math.Erfc(-math.Log(bound/used)/usageSpread/math.Sqrt2) / 2
+	used := medianAnnual / 365 * m.elapsed
+	for i, t := range tiers {
+		upTo := 1.0 // the last tier has no end
+		if i < len(tiers)-1 {
+			upTo = math.Erfc(-math.Log(m.bound(t)/used)/usageSpread/math.Sqrt2) / 2
 		}
 		if math.Abs(tiers[0].Price()-t.Price()) <= alike*math.Abs(t.Price()) {
 			share += max(0, upTo-below)

@@ -240,9 +240,8 @@ func TestTiers_NoUsage(t *testing.T) {
 	} {
 		var tiers []any
 		for i, rate := range tt.rates {
-			tiers = append(tiers, map[string]any{"rate": rate, "max": 100 * (i + 1)})
+			tiers = append(tiers, map[string]any{"rate": rate, "max": 100 * (i + 1)}) // the last tier has no end, whatever its maximum
 		}
-		delete(tiers[len(tiers)-1].(map[string]any), "max")
 		in := pricing.Input{Tariff: flat(1).With("energyratestructure", []any{tiers}).Parse(t), Location: time.UTC, Usage: tt.usage}
 		w := window("2026-07-15T00:00:00Z", "2026-07-15T01:00:00Z")
 		reasons, err := pricing.Explain(in, w)

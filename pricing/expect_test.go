@@ -123,6 +123,26 @@ func TestRegime_SettlesExports(t *testing.T) {
 	}
 }
 
+// The market pays for the exports of a home that bids, whatever its regime. Under the plan's
+// rule Wholesale another regime would change the price.
+func TestRegime_UnderMarketPrices(t *testing.T) {
+	phoenix, chance := zone(t, "America/Phoenix"), phoenixChance(t)
+	w := localDay(phoenix, 2026, time.June, 15)
+	for _, regime := range []pricing.Regime{pricing.UnknownRegime(), {Name: "Supply alone", Source: "Order 3"}} {
+		for bids, want := range map[bool]float64{true: 1, false: 0.3} {
+			in := pricing.Input{
+				Tariff: selling("Wholesale", nil, nil).Parse(t), Location: phoenix, Solar: &pricing.Solar{SizeKw: 6, Regime: regime}, ExportChance: chance,
+				Market: hourlyMarket(t), MarketBidding: bids,
+			}
+			c := price(t, in, w)
+			const noon = 47
+			if got := c.ExportCompensation; got.Type != pricing.Wholesale || strings.Contains(got.Description, "regime") == bids || c.Confidence[noon] != want {
+				t.Errorf("%s, bids %v: %+v with confidence %v, want %v", regime.Name, bids, got, c.Confidence[noon], want)
+			}
+		}
+	}
+}
+
 // A doubt in exports is weighed against the expected price, which includes carbon. Another
 // regime would move the price of noon by 13 % without carbon, and by 9 % with it.
 func TestRegime_WeighedWithCarbon(t *testing.T) {

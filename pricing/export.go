@@ -137,12 +137,15 @@ func (v *version) compensationFor(in *Input, day Date) ExportCompensation {
 	return c
 }
 
+// bids reports whether the market pays for the home's exports whatever its regime.
+func (c *card) bids() bool { return c.pricer.in.MarketBidding && c.compensation.Type == Wholesale }
+
 // applyRegime applies the credit of the home's regime and adds its doubts. A home with solar
 // might be compensated in another way if its regime is unknown, or neither net metering nor
 // net billing.
 func (c *card) applyRegime() {
 	solar := c.pricer.in.Solar
-	if solar == nil {
+	if solar == nil || c.bids() {
 		return
 	}
 	regime := solar.Regime.On(c.day.date)
@@ -152,7 +155,7 @@ func (c *card) applyRegime() {
 	if regime.MayCreditAll {
 		c.doubts |= unknownCredit
 	}
-	if solar.settlement(c.day.date) == "" && (c.compensation.Type == NetBilling || c.compensation.Type == NoExport || regime.Source != "") {
+	if solar.settlement(c.day.date) == "" && (c.compensation.Type != NetMetering || regime.Source != "") {
 		c.doubts |= unknownRegime
 	}
 }
@@ -160,10 +163,10 @@ func (c *card) applyRegime() {
 // described returns the compensation with the home's regime in its description.
 func (c *card) described() ExportCompensation {
 	compensation, solar := c.compensation, c.pricer.in.Solar
-	if c.parts != nil && compensation.Type != Wholesale {
+	if c.parts != nil && !c.bids() {
 		compensation.Description += " The export price is the sum of the parts' export prices."
 	}
-	if solar == nil || solar.NonNetMetered || compensation.Type == Wholesale {
+	if solar == nil || solar.NonNetMetered || c.bids() {
 		return compensation
 	}
 	switch regime := solar.Regime.On(c.day.date); {

@@ -92,7 +92,7 @@ func (p *pricer) composedCard(s Stretch) (*card, error) {
 	for i, sub := range c.parts {
 		switch {
 		case i == p.lead:
-		case p.in.MarketBidding && lead == Wholesale:
+		case c.bids():
 			sub.compensation.Type = NoExport // the market pays for the whole kWh
 		case p.in.Parts[i].Role != RoleAdjustment:
 			c.doubts |= sub.doubts

@@ -89,8 +89,13 @@ func (h *Home) partTerms(m *Meter, rate *Terms) (terms []Terms, caveats []string
 		terms = append(terms, t)
 	}
 	for i, part := range rate.Parts {
-		if part.Role == pricing.RoleAdjustment || i != lead && h.sells(rate) { // the market pays for the whole kWh
+		switch {
+		case part.Role == pricing.RoleAdjustment || i != lead && h.sells(rate): // the market pays for the whole kWh
 			terms[i].Metering, terms[i].ExportPrices = terms[lead].Metering, unpaid
+		case terms[lead].Metering == FeedIn: // one meter counts the generation for all parts
+			terms[i].Metering = FeedIn
+		case terms[i].Metering == FeedIn:
+			terms[i].Metering = NetBilling
 		}
 		if terms[i].Metering != terms[lead].Metering { // addUp settles by the lead's rules
 			terms[i].Rollover, terms[i].CreditMonths = "", 0

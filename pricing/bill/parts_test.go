@@ -3,6 +3,7 @@ package bill_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -285,6 +286,30 @@ func TestComposed_MeteringDiffers(t *testing.T) {
 		r := bill.Request{Load: []float64{0, 2}, Generated: []float64{1, 0}, StepMinutes: 60, Start: "2026-04-01", Rules: rules}
 		if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); b.Metering != bill.NetMetering {
 			t.Errorf("%+v: metering %s", rules, b.Metering)
+		}
+	}
+}
+
+// The generation of a feed-in home has a meter of its own, for all parts of its plan: the
+// rule of the lead part. A feed-in rate of another part pays for the exports alone.
+func TestComposed_FeedIn(t *testing.T) {
+	request := bill.Request{Load: slices.Repeat([]float64{1}, 24), Generated: slices.Repeat([]float64{1.5}, 24), StepMinutes: 60, Start: "2026-06-01"}
+	feedIn := fields{"dgrules": "Buy All Sell All", "energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.08}}}}
+	billed := fields{"energyratestructure": []any{[]any{fields{"rate": 0.15, "sell": 0.02}}}}
+	for name, tt := range map[string]struct {
+		delivery, generation fields
+		metering             bill.Metering
+		want                 float64
+	}{
+		"of the lead part":  {feedIn, billed, bill.FeedIn, 24*(0.1+0.15) - 36*(0.08+0.02)},
+		"of another part":   {billed, feedIn, bill.NetBilling, -12 * (0.02 + 0.08)},
+		"of all parts":      {feedIn, feedIn, bill.FeedIn, 24*0.2 - 36*0.16},
+		"of none, by rates": {billed, billed, bill.NetBilling, -12 * 0.04},
+	} {
+		parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, tt.delivery), part(t, "supplier", pricing.RoleGeneration, tt.generation)}
+		b := composedBill(t, parts, bill.Home{Location: time.UTC, Solar: &bill.Solar{}}, request)
+		if !same(b.Total, tt.want) || b.Metering != tt.metering {
+			t.Errorf("feed-in %s: $ %v by %s, want %v by %s", name, b.Total, b.Metering, tt.want, tt.metering)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (c *Chance) month(month int) *[quartersADay]float32 {
 func localHours(location *time.Location, shift int64, month, quarter int) float64 {
 	const middleOfMonth = 15
 	start := time.Date(referenceYear, time.Month(month+1), middleOfMonth, 0, 0, 0, 0, time.UTC)
-	local := start.Add(time.Duration(quarter)*15*time.Minute + 15*time.Minute/2 - time.Duration(shift)*time.Second).In(location)
+	local := start.Add(time.Duration(quarter)*quarterHour + quarterHour/2 - time.Duration(shift)*time.Second).In(location)
 	return float64(local.Hour()) + float64(local.Minute())/60 + float64(local.Second())/3600
 }
 
@@ -113,8 +113,8 @@ func (c *Chance) Metered(month time.Month) bool {
 }
 
 // At returns the probability that the home exports in the quarter hour that starts at an
-// instant, given in Unix seconds.
+// instant, given in Unix seconds. The middle selects the quarter hour of the table.
 func (c *Chance) At(unix int64) float64 {
-	t := time.Unix(unix+c.shift, 0).UTC()
+	t := time.Unix(unix+c.shift, 0).UTC().Add(quarterHour / 2)
 	return float64(c.month(int(t.Month()) - 1)[(t.Hour()*60+t.Minute())/15])
 }

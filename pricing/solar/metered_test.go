@@ -110,3 +110,22 @@ func TestChance_Metered(t *testing.T) {
 		t.Errorf("a year has %d quarter hours", climate.Quarters)
 	}
 }
+
+// A quarter hour has the sun of its middle: a home ten minutes of solar time east of the
+// station has the probability of a home fifteen minutes east, not that of the station.
+func TestChance_SunOfMiddle(t *testing.T) {
+	p := profile(t, "Phoenix", solar.Array{})
+	morning := time.Date(2026, time.July, 10, 7, 0, 0, 0, time.UTC).Add(-p.Year.Offset).Unix()
+	at := func(minutesEast float64) float64 {
+		c, err := solar.NewChance(p, solar.Home{
+			SizeKW: 5, Lat: p.Year.Lat, Lon: p.Year.Lon + minutesEast/4, Location: zone(t, "America/Phoenix"), Metered: metered(1, false, time.July),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.At(morning)
+	}
+	if got, station, east := at(10), at(0), at(15); got != east || at(5) != station || station == east {
+		t.Errorf("ten minutes east: %v, want %v; at the station %v, five minutes east %v", got, east, station, at(5))
+	}
+}

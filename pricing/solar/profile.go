@@ -28,12 +28,11 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 		return nil, err
 	}
 	p := &Profile{Year: y, Array: a, power: make([]float32, climate.Quarters)}
-	const quarter = 15 * time.Minute
-	middle := time.Date(referenceYear, time.January, 1, 0, 0, 0, 0, time.UTC).Add(quarter/2 - y.Offset)
+	middle := time.Date(referenceYear, time.January, 1, 0, 0, 0, 0, time.UTC).Add(quarterHour/2 - y.Offset)
 	for i := range p.power {
 		w := y.Quarter(i)
 		if w.DNI+w.DHI > 0 {
-			sun := Position(middle.Add(time.Duration(i)*quarter), y.Lat, y.Lon)
+			sun := Position(middle.Add(time.Duration(i)*quarterHour), y.Lat, y.Lon)
 			p.power[i] = float32(a.output(sun, w))
 		}
 	}
@@ -44,13 +43,16 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 // modules.
 func (p *Profile) Power(quarter int) float64 { return float64(p.power[quarter]) }
 
-// PowerAt returns the output at an instant and a longitude, in kW per kW of modules. It
-// uses the quarter hour of the typical year with the same position of the sun.
+// PowerAt returns the output at a longitude in the quarter hour that starts at an instant, in
+// kW per kW of modules. It uses the quarter hour of the typical year with the sun of the middle.
 func (p *Profile) PowerAt(t time.Time, lon float64) float64 {
-	return p.Power(p.Year.Index(t, lon))
+	return p.Power(p.Year.Index(t.Add(quarterHour/2), lon))
 }
 
-const quartersADay = 96
+const (
+	quarterHour  = 15 * time.Minute
+	quartersADay = 96
+)
 
 // firstDays are the first days of the months, as days of the year from 0.
 var firstDays = [13]int{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}

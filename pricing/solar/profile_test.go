@@ -118,6 +118,9 @@ func TestPowerAt_FollowsSun(t *testing.T) {
 	if night := p.PowerAt(at.Add(12*time.Hour), p.Year.Lon); night != 0 {
 		t.Errorf("%v kW at night", night)
 	}
+	if tenMinutes, quarter := p.PowerAt(at, p.Year.Lon+2.5), p.PowerAt(at, p.Year.Lon+3.75); quarter == here || tenMinutes != quarter {
+		t.Errorf("ten minutes east: %v, want %v, by the sun at the middle of the quarter hour", tenMinutes, quarter)
+	}
 }
 
 func TestArray_Check(t *testing.T) {

@@ -118,7 +118,8 @@ func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark
 		} else if !complete || !mark.Expires.IsZero() {
 			return nil
 		}
-		w := s.tombstone(Record{Ref: ref, Revision: mark.Revision, First: mark.First}, true)
+		mark.Ref = ref // there may be none
+		w := s.tombstone(mark, true)
 		w.Forget = complete
 		if err := s.append(ctx, w); err != nil {
 			return err

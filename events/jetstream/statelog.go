@@ -63,7 +63,7 @@ func decodeMessage(m jetstream.Msg) (storage.Record, error) {
 
 // decodeRecord decodes a record that the server stored at a time. A writer whose clock was
 // ahead wrote it at that time. Otherwise one such record would let the replicas forget every
-// tombstone as expired.
+// tombstone as expired. A tombstone expires by the clock of the server, which removes it.
 func decodeRecord(subject string, sequence uint64, stored time.Time, data []byte) (storage.Record, error) {
 	ref, err := parseStateSubject(subject)
 	if err != nil {
@@ -81,7 +81,7 @@ func decodeRecord(subject string, sequence uint64, stored time.Time, data []byte
 		At: time.UnixMilli(min(e.At, stored.UnixMilli())).UTC(), Deleted: e.Deleted, Value: e.Value,
 	}
 	if e.Expires != 0 {
-		r.Expires = time.UnixMilli(e.Expires).UTC()
+		r.Expires = stored.UTC().Add(time.Duration(e.Expires-e.At) * time.Millisecond)
 	}
 	return r, nil
 }

@@ -67,6 +67,22 @@ func TestStateLog_ClockAhead(t *testing.T) {
 	}))
 }
 
+// A tombstone expires when the server removes it, whatever the clock of its writer shows.
+func TestStateLog_ExpiryOfWrongClock(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	ref := storage.KindHome.Ref("org", "gone")
+	for i, years := range []int{1, -1} {
+		w := storage.Write{Ref: ref, Expect: uint64(i), Deleted: true, Forget: true, At: time.Now().AddDate(years, 0, 0)}
+		_, err := b.StateLog().Append(within(t), w)
+		must(t, err)
+		r, err := b.StateLog().Read(within(t), ref)
+		if left := time.Until(r.Expires); err != nil || left > deletionsAge || left < deletionsAge-time.Minute {
+			t.Errorf("with a clock %d years ahead the tombstone expires in %s, %v", years, left, err)
+		}
+	}
+}
+
 // A write without a response is sent again. If it then conflicts with itself, it is no
 // conflict.
 func TestStateLog_WriteWithoutResponse(t *testing.T) {

@@ -227,6 +227,31 @@ func TestRestore_RoundTrip(t *testing.T) {
 	}
 }
 
+// A log whose last record has expired continues at the same revision after a restore. A
+// trigger of that revision would wait for a later one.
+func TestRestore_LastRecordExpired(t *testing.T) {
+	s := server(t)
+	o := options
+	o.DeletionsAge = time.Second
+	c, err := jetstream.Connect(t.Context(), "", o, discard, s.Option())
+	must(t, err)
+	defer func() { _ = c.Close() }()
+	gone := home(2, "")
+	gone.Deleted, gone.Forget, gone.Value = true, true, nil
+	last, err := c.StateLog().AppendBatch(t.Context(), []storage.Write{home(1, "stays"), gone})
+	must(t, err)
+	for newest := last; newest == last; <-time.After(50 * time.Millisecond) {
+		newest, err = c.StateLog().Newest(t.Context())
+		must(t, err)
+	}
+	b := back(t, c)
+	other := server(t)
+	must(t, b.Restore(t.Context(), bare(t, other), options, false))
+	if restored, err := connect(t, other).StateLog().Last(t.Context()); restored != last || err != nil {
+		t.Errorf("STATE ends at %d, %v, want %d", restored, err, last)
+	}
+}
+
 // first takes one message of a queue.
 func first[T any](t *testing.T, consume func(ctx, taking context.Context, slots int, handle func(context.Context, T, events.Taken) error) error) (got T) {
 	t.Helper()

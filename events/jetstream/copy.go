@@ -103,22 +103,22 @@ func (c *Conn) Handled(ctx context.Context, content Content) (uint64, error) {
 // Latest, it continues until it has read a range in which no message was replaced, or no message
 // is ahead. At an earlier end, the copy could lack both versions of a message. The old version
 // may be gone before the copy reaches it, and the new version may follow the end. It returns the
-// sequence of the last copied message.
-func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func(Raw) error) (position uint64, err error) {
-	for {
+// last sequence of the copy, whose message may have expired.
+func (c *Conn) copyLog(ctx context.Context, content Content, end uint64, apply func(Raw) error) (last uint64, err error) {
+	for position := uint64(0); ; {
 		unread := end - position
-		position, err = c.copyRange(ctx, content.Stream, position, end, func(m Raw) error {
+		err := c.copyRange(ctx, content.Stream, position, end, func(m Raw) error {
 			unread--
 			return apply(m)
 		})
 		if err != nil || !content.Latest || unread == 0 {
-			return position, err
+			return end, err
 		}
 		info, err := c.streamInfo(ctx, content.Stream)
 		if err != nil || info.State.LastSeq == end {
-			return position, err
+			return end, err
 		}
-		end = info.State.LastSeq
+		position, end = end, info.State.LastSeq
 	}
 }
 
@@ -128,9 +128,8 @@ const (
 	stalled = 30 * time.Second
 )
 
-// copyRange reads the messages after a sequence up to end, or to the last message before end if
-// the rest has expired. It returns the sequence of the last copied message.
-func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint64, apply func(Raw) error) (uint64, error) {
+// copyRange reads the messages after a sequence up to end, without those that have expired.
+func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint64, apply func(Raw) error) error {
 	for since := time.Now(); position < end; periodic.Sleep(ctx, quiet) {
 		var err error
 		for m, failed := range c.scan(ctx, stream, ">", position+1, end+1) {
@@ -138,7 +137,7 @@ func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint6
 				break
 			}
 			if err := apply(renameMessage(m, c.prefix.standard)); err != nil {
-				return position, err
+				return err
 			}
 			position, since = m.Sequence, time.Now() // a slow receiver has not stopped
 		}
@@ -148,14 +147,14 @@ func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint6
 		}
 		switch {
 		case err == nil && (next == nil || next.Sequence > end):
-			return position, nil
+			return nil
 		case ctx.Err() != nil:
-			return position, ctx.Err()
+			return ctx.Err()
 		case time.Since(since) > stalled:
-			return position, errors.Join(fmt.Errorf("copy the stream %s: no message for %s", stream, stalled), err)
+			return errors.Join(fmt.Errorf("copy the stream %s: no message for %s", stream, stalled), err)
 		}
 	}
-	return position, nil
+	return nil
 }
 
 // copyQueue reads the messages one by one, because only a queue's workers may follow it.

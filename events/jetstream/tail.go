@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
@@ -56,12 +57,13 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	inbox := make(chan events.Sequenced[T], tailBuffer)
+	unapplied := semaphore.NewWeighted(tailBytes)
 	connection := c.nc.Stats().Reconnects
 	var passing sync.Mutex // while the client replaces its consumer, two of its goroutines pass messages
 	following, err := c.follow(ctx, stream, *from, func(m jetstream.Msg) {
 		passing.Lock()
 		defer passing.Unlock()
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || unapplied.Acquire(ctx, weight(len(m.Data()))) != nil {
 			return // no message may follow a gap
 		}
 		v, err := sequenced(m, decode)
@@ -88,8 +90,12 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 			if pause := every - time.Since(applied); pause > 0 {
 				periodic.Sleep(ctx, pause)
 			}
-			if err := applyInOrder(from, gather(first, inbox), apply); err != nil {
+			batch := gather(first, inbox)
+			if err := applyInOrder(from, batch, apply); err != nil {
 				return err
+			}
+			for i := range batch {
+				unapplied.Release(weight(len(batch[i].Data)))
 			}
 			applied = time.Now()
 		case <-ctx.Done():
@@ -136,7 +142,7 @@ func (c *Conn) follow(ctx context.Context, stream string, from start, handle jet
 	consumer, err := c.js.OrderedConsumer(ctx, c.prefix.Name(stream), from.config())
 	var following jetstream.ConsumeContext
 	if err == nil {
-		following, err = consumer.Consume(handle, jetstream.PullMaxMessages(2*tailBatch),
+		following, err = consumer.Consume(handle, jetstream.PullMaxBytes(max(tailBytes, 2*int(c.nc.MaxPayload()))),
 			jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 				c.log.Debug("error while following a stream, continuing", "stream", stream, "error", err)
 			}))
@@ -148,11 +154,16 @@ func (c *Conn) follow(ctx context.Context, stream string, from start, handle jet
 }
 
 // tailBatch is the maximum size of a batch. tailBuffer is the number of messages buffered
-// meanwhile.
+// meanwhile. tailBytes bounds the size of both in bytes, and of the messages that the client
+// has not decoded yet.
 const (
 	tailBatch  = 5000
 	tailBuffer = 1024
+	tailBytes  = 16 << 20
 )
+
+// weight returns what a message of a size takes of tailBytes: all of it, if it is larger.
+func weight(size int) int64 { return min(int64(size), tailBytes) }
 
 // gather returns a batch of the first message and the buffered messages after it.
 func gather[T any](first T, inbox <-chan T) []T {

@@ -1,9 +1,15 @@
 package jetstream
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
 )
@@ -65,5 +71,42 @@ func TestApplyInOrder_LateMessage(t *testing.T) {
 				t.Errorf("applied %v and continues after %d, %v; want %v and %d", applied, from.after, err, tt.applied, tt.next)
 			}
 		})
+	}
+}
+
+// However slowly a projection applies large messages, few of them are in memory.
+func TestTail_LargeMessages(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	const messages, size = 200, 256 << 10
+	for i := range messages {
+		must(t, b.nc.Publish(walkPrefix+"acme."+strconv.Itoa(i), make([]byte, size)))
+	}
+	ctx, cancel := context.WithCancel(within(t))
+	var decoded, applied atomic.Int64
+	all := make(chan struct{})
+	decode := func(jetstream.Msg) (int, error) {
+		if decoded.Add(1) == messages {
+			close(all)
+		}
+		return 0, nil
+	}
+	must(t, tail(ctx, b.Conn, walksStream, start{}, 0, decode, func(batch []events.Sequenced[int]) error {
+		if applied.Load() == 0 {
+			select { // the other messages arrive meanwhile
+			case <-all:
+			case <-time.After(time.Second):
+			}
+		}
+		if ahead := (decoded.Load() - applied.Load()) * size; ahead > tailBytes {
+			t.Errorf("%d bytes are in memory, want at most %d", ahead, tailBytes)
+		}
+		if applied.Add(int64(len(batch))) == messages {
+			cancel()
+		}
+		return nil
+	}))
+	if n := applied.Load(); n != messages {
+		t.Errorf("applied %d messages, want %d", n, messages)
 	}
 }

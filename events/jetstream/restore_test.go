@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/nats-io/nats-server/v2/server/archive"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -78,6 +80,27 @@ func TestRestore_RetriesCreation(t *testing.T) {
 	b.wire.await(t, "$JS.API.STREAM.CREATE", before+2)
 	_ = os.Remove(inTheWay) // unless the server removed it
 	must(t, receive(t, made))
+}
+
+// A backup may have a record and its deletion, if the record was deleted while it was copied. The
+// record does not come back, even if the deletion has passed its retention since.
+func TestRestore_ExpiredDeletion(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	names, err := b.Existing(within(t))
+	must(t, err)
+	must(t, b.Remove(within(t), names, streamOptions))
+	ref := storage.KindHome.Ref("org", "gone")
+	messages := func(yield func(Raw, error) bool) {
+		deleted := time.Now().Add(-2 * deletionsAge)
+		_ = yield(Raw{1, deleted, stateSubject(ref), nil, []byte(`{"v":2,"at":1,"value":{}}`)}, nil) &&
+			yield(Raw{2, deleted, stateSubject(ref), nats.Header{jetstream.MsgTTLHeader: {deletionsAge.String()}}, []byte(`{"v":2,"at":2,"deleted":true,"expires":3}`)}, nil)
+	}
+	content := Content{Stream: stateStream, Latest: true}
+	must(t, b.RestoreStream(within(t), content, streamOptions, Extent{First: 1, Last: 2, Messages: 2, Bytes: 200}, messages))
+	if r, err := b.StateLog().Read(within(t), ref); err != nil || !r.Deleted {
+		t.Errorf("the deleted record is %+v, %v", r, err)
+	}
 }
 
 // A chunk is sent again until a server listens for it.

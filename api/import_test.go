@@ -230,6 +230,42 @@ func TestImport_KeepsState(t *testing.T) {
 	}
 }
 
+// TestImport_RepeatedLines checks that two lines of one import that name the same resource
+// have the result of two imports: the second line keeps what the first one has set.
+func TestImport_RepeatedLines(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	inBolt := func(lines string) string { return strings.ReplaceAll(lines, "acme", "bolt") }
+	e.load(everything + inBolt(strings.ReplaceAll(everything, `{"resource":"ratePlan","id"`, `{"resource":"ratePlan","organizationId":"acme","id"`)))
+	for _, c := range []struct{ first, second string }{
+		{`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev2","homeId":"home1","linked":false}`,
+			`{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev2","homeId":"home1","maxTemp":79}`},
+		{`{"resource":"onboarding","organizationId":"acme","homeId":"home1","status":"COMPLETED","step":3}`,
+			`{"resource":"onboarding","organizationId":"acme","homeId":"home1","zipcode":"94110"}`},
+		{`{"resource":"channel","organizationId":"acme","id":"ch1","kind":"SLACK","address":"https://hooks.example/secret","enabled":false}`,
+			`{"resource":"channel","organizationId":"acme","id":"ch1","kind":"SLACK","address":"https://hooks.example/********"}`},
+		{`{"resource":"schedule","organizationId":"acme","id":"sch1","enabled":false}`,
+			`{"resource":"schedule","organizationId":"acme","id":"sch1","description":"hourly"}`},
+		{`{"resource":"source","organizationId":"acme","id":"src1","adapter":"pjm","secret":"abc","parameters":{"node":"51291"}}`,
+			`{"resource":"source","organizationId":"acme","id":"src1","adapter":"pjm","secret":"********","parameters":{"node":"51291"},"description":"new"}`},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep3","url":"https://hooks.example/?key=abc","headers":{"X-Key":"abc"},"enabled":false}`,
+			`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep3","url":"https://hooks.example/?********","headers":{"X-Key":"********"}}`},
+		{`{"resource":"measuredLoad","organizationId":"acme","homeId":"home1","months":[{"month":"2026-05","kwh":5,"watts":[` + strings.Repeat("7,", 23) + `7]}]}`,
+			`{"resource":"measuredLoad","organizationId":"acme","homeId":"home1","months":[{"month":"2026-06","kwh":6,"watts":[` + strings.Repeat("8,", 23) + `8]}]}`},
+	} {
+		if got := e.imported(c.first + "\n" + c.second); got.Failed > 0 {
+			t.Errorf("%s: imported %+v", c.second, got)
+		}
+		e.load(inBolt(c.first))
+		e.load(inBolt(c.second))
+	}
+	got, want := e.exported("acme", "100"), e.exported("bolt", "100")
+	for i := range want {
+		if got[i] = inBolt(got[i]); got[i] != want[i] {
+			t.Errorf("one import stores\n%s\ntwo imports store\n%s", got[i], want[i])
+		}
+	}
+}
+
 // TestImport_SharedPlan checks that the error of an event without an organization says that
 // only shared plans were looked up.
 func TestImport_SharedPlan(t *testing.T) {

@@ -23,8 +23,8 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	c.p.Check(!strings.HasPrefix(l.ID, storage.SubscriptionPrefix), "id", "must not begin with %s, as the callbacks of OpenADR subscriptions do", storage.SubscriptionPrefix)
 	choice := wire.SecretChoice{Secret: l.Secret, Signature: storage.SignatureHMAC}
 	choice.Check(&c.p)
-	before := c.endpointBefore(e.Ref())
-	if before.ID != "" {
+	before, found := replaced[storage.WebhookEndpoint](c, e.Ref())
+	if found {
 		c.keepEnabled(&l.Enabled, before.Enabled)
 	}
 	err := c.Configure(&l.EndpointSettings, &e, &before, &c.p)
@@ -33,20 +33,9 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 			e.Disabled = before.Disabled
 		}
 		err = c.setSecret(&e, choice, c.l)
-		c.endpoints[e.Ref()] = &e
 	}
 	c.failed(err)
 	return &e
-}
-
-// endpointBefore returns the current state of an endpoint, or a zero value if the
-// endpoint does not exist.
-func (c *check) endpointBefore(ref storage.Ref) (e storage.WebhookEndpoint) {
-	if e, ok := c.endpoints[ref]; ok {
-		return *e
-	}
-	e, _ = replaced[storage.WebhookEndpoint](c, ref)
-	return e
 }
 
 // setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no

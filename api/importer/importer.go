@@ -31,8 +31,9 @@ type pending struct {
 	line     importLine
 	wrong    []storage.FieldError
 
-	entity storage.Entity
-	secret string // secret that the import generated, if any
+	entity   storage.Entity   // nil before prepare
+	problems rest.FieldErrors // of the line and its references
+	secret   string           // secret that the import generated, if any
 }
 
 // Deps are the dependencies of an import.
@@ -76,13 +77,8 @@ type importer struct {
 	now    time.Time
 	report wire.Imported
 	byKind map[storage.Kind][]*pending
-	// endpoints has the endpoints of this import. A repeated line finds the secret of the
-	// previous line.
-	endpoints map[storage.Ref]*storage.WebhookEndpoint
-	// keys has the new keys of this import by identifier.
-	keys map[string]*storage.Key
-	// measured has the measured loads of this import. Lines of one home add up.
-	measured map[storage.Ref]*storage.MeasuredLoad
+	// keys has the organizations of this import's new keys by identifier.
+	keys map[string]string
 	// cut is set if the log became unavailable.
 	cut bool
 }
@@ -93,8 +89,7 @@ type importer struct {
 // that are not stored.
 func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
 	im := &importer{
-		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, endpoints: map[storage.Ref]*storage.WebhookEndpoint{},
-		measured: map[storage.Ref]*storage.MeasuredLoad{}, keys: map[string]*storage.Key{},
+		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, keys: map[string]string{},
 		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
 	number := 0
@@ -173,32 +168,26 @@ func (im *importer) decode(l *pending) (read bool) {
 }
 
 // store checks the lines of one kind and stores the correct lines. A line may keep a part of
-// the stored entity, such as the secrets of an endpoint. If the entity changes meanwhile,
-// store makes it again.
+// the stored entity, such as the secrets of an endpoint. store therefore makes the entity again
+// if it changes meanwhile, and stores lines of the same entity one after another.
 func (im *importer) store(ctx context.Context, lines []*pending) error {
 	for tries := 5; len(lines) > 0; {
-		changed, err := im.storeOnce(ctx, lines, tries == 0)
+		left, err := im.storeOnce(ctx, lines, tries == 0)
 		if err != nil {
 			return err
 		}
-		if len(changed) == len(lines) {
+		if len(left) == len(lines) {
 			tries--
 		}
-		for _, l := range changed {
-			im.decode(l)
-			delete(im.endpoints, l.entity.Ref())
-			delete(im.keys, l.entity.Ref().ID)
-			delete(im.measured, l.entity.Ref())
-		}
-		lines = changed
+		lines = left
 	}
 	return nil
 }
 
-// storeOnce returns the lines whose entities have changed since they were read. After the
-// last try it reports them instead.
-func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) (changed []*pending, err error) {
-	good, revision, err := im.prepareAll(lines)
+// storeOnce returns the lines whose entities have changed since they were read, and the further
+// lines of an entity. After the last try it reports changed entities instead.
+func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) (left []*pending, err error) {
+	good, further, revision, err := im.prepareAll(lines, false)
 	if err != nil {
 		return nil, err
 	}
@@ -208,50 +197,64 @@ func (im *importer) storeOnce(ctx context.Context, lines []*pending, last bool) 
 	}
 	for i, result := range im.Store.UpsertFrom(ctx, revision, entities) {
 		if errors.Is(result.Err, storage.ErrConflict) && !last {
-			changed = append(changed, good[i])
+			left = append(left, good[i])
 			continue
 		}
 		if err := im.count(good[i], result); err != nil {
 			return nil, err
 		}
 	}
-	return changed, nil
+	return append(left, further...), nil
 }
 
 // prepareAll prepares lines in one view. It returns the lines that can be stored, and the
-// revision of the view.
-func (im *importer) prepareAll(lines []*pending) (good []*pending, revision uint64, err error) {
+// revision of the view. Unless lines are parts of entities, further has the lines of entities
+// of earlier lines.
+func (im *importer) prepareAll(lines []*pending, parts bool) (good, further []*pending, revision uint64, err error) {
+	taken := map[storage.Ref]bool{}
 	err = im.Store.View(func(v storage.View) error {
 		revision = v.Revision()
 		for _, l := range lines {
-			ok, err := im.prepare(v, l)
-			if err != nil {
-				return err
+			// A line that was prepared before need not be prepared to know its entity.
+			if l.entity == nil || !taken[l.entity.Ref()] {
+				if err := im.prepare(v, l); err != nil {
+					return err
+				}
 			}
-			if ok {
-				good = append(good, l)
+			switch ref := l.entity.Ref(); {
+			case taken[ref]:
+				further = append(further, l)
+			case im.refuse(l):
+			default:
+				good, taken[ref] = append(good, l), !parts
 			}
 		}
 		return nil
 	})
-	return good, revision, err
+	return good, further, revision, err
 }
 
-// prepare builds the line's entity and reports whether the line can be stored. If the
-// line has no other errors, the store validates the entity.
-func (im *importer) prepare(v storage.View, l *pending) (ok bool, err error) {
+// prepare builds the line's entity. It decodes a line again that was prepared before.
+func (im *importer) prepare(v storage.View, l *pending) error {
+	if l.entity != nil {
+		im.decode(l)
+	}
 	c := check{importer: im, v: v, l: l}
 	c.p.Add(l.wrong)
 	l.entity = l.line.prepare(&c)
-	if c.err != nil {
-		return false, c.err
+	l.problems = c.p
+	return c.err
+}
+
+// refuse reports a prepared line that has errors. If the line has none, the store validates the
+// entity.
+func (im *importer) refuse(l *pending) bool {
+	if l.problems.Err() == nil {
+		return false
 	}
-	if c.p.Err() == nil {
-		return true, nil
-	}
-	l.entity.Check(&c.p)
-	im.fail(l, c.p.List())
-	return false, nil
+	l.entity.Check(&l.problems)
+	im.fail(l, l.problems.List())
+	return true
 }
 
 func (im *importer) count(l *pending, r storage.UpsertResult) error {

@@ -57,7 +57,7 @@ func TestImport_SecretsOfCutImport(t *testing.T) {
 // happened after the import read the endpoint.
 func TestImport_ConcurrentRotation(t *testing.T) {
 	im, log := newImporter()
-	im.byKind, im.endpoints = map[storage.Kind][]*pending{}, map[storage.Ref]*storage.WebhookEndpoint{}
+	im.byKind = map[storage.Kind][]*pending{}
 	im.MaxLine = 1 << 10
 	im.Decode = func(text []byte, dst any, _ string) ([]storage.FieldError, bool) {
 		return nil, json.Unmarshal(text, dst) == nil

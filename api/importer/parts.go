@@ -60,7 +60,7 @@ func (im *importer) storePrices(ctx context.Context, lines []*pending) error {
 
 // storeParts checks lines and stores the correct lines, one entity at a time.
 func (im *importer) storeParts(lines []*pending, store func(storage.Ref, []*pending) ([]storage.Change, error)) error {
-	good, _, err := im.prepareAll(lines)
+	good, _, _, err := im.prepareAll(lines, true)
 	if err != nil {
 		return err
 	}

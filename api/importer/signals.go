@@ -74,24 +74,16 @@ type measuredLoadLine struct {
 	storage.MeasuredLoad
 }
 
-// prepare adds the months of earlier lines of the home, or else the stored months, that
-// the line does not replace.
+// prepare adds the stored months that the line does not replace.
 func (l *measuredLoadLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
 	latest := c.now.AddDate(0, 0, 1).Format("2006-01") // somewhere it is already tomorrow
 	for i, m := range l.Months {
 		c.p.Check(m.Month <= latest, fmt.Sprintf("months[%d].month", i), "must not be after the present month, %s", latest)
 	}
-	if ref := l.MeasuredLoad.Ref(); ref.Valid() && c.p.Err() == nil {
-		earlier := c.measured[ref]
-		if earlier == nil {
-			stored, _ := replaced[storage.MeasuredLoad](c, ref)
-			earlier = &stored
-		}
-		if l.Check(&c.p); c.p.Err() == nil {
-			l.Merge(earlier)
-			c.measured[ref] = &l.MeasuredLoad
-		}
+	if l.Check(&c.p); c.p.Err() == nil {
+		stored, _ := replaced[storage.MeasuredLoad](c, l.MeasuredLoad.Ref())
+		l.Merge(&stored)
 	}
 	return &l.MeasuredLoad
 }

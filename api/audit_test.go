@@ -88,6 +88,26 @@ func TestAudit_Pages(t *testing.T) {
 	e.operate("/v1/admin/audit/list", `{"after":"key_1"}`).expect(t, 400, rest.CodeValidationFailed)
 }
 
+// The entry of an import names the organization of its lines, if all lines have the same one. So
+// does the entry of an import that was cut off.
+func TestAudit_Import(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	home := func(org string) string { return `{"resource":"home","organizationId":"` + org + `","id":"home9"}` }
+	for _, c := range []struct{ lines, org string }{
+		{home("acme") + "\n" + home("acme") + "\n" + `{"resource":"schedule","organizationId":"acme","id":"sch1"}`, "acme"},
+		{home("acme") + "\n" + home("none"), "acme"},
+		{home("acme") + "\n" + home("bolt"), ""},
+		{`{"resource":"organization","id":"zeta","name":"Zeta"}` + "\n" + home("zeta"), "zeta"},
+		{`{"resource":"area","area":"945","state":"CA","utilities":["14328"]}`, ""},
+	} {
+		e.imported(c.lines)
+		if got, want := e.audited(`{"operation":"import","limit":1}`)[0], "import "+c.org+" operator "; got != want {
+			t.Errorf("%s: the entry %q, want %q", c.lines, got, want)
+		}
+	}
+}
+
 // brokenAudit stores no entry.
 type brokenAudit struct{ storage.AuditLog }
 

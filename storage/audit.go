@@ -7,8 +7,9 @@ import "context"
 type AuditEntry struct {
 	ID   string `json:"id" doc:"Rises with time." example:"aud_000000000042"`
 	Time Time   `json:"time"`
-	// OrganizationID is empty for what every organization shares.
-	OrganizationID string `json:"organizationId" doc:"Empty for what all organizations share." example:"acme"`
+	// OrganizationID is empty for what every organization shares, and for an import into
+	// several organizations.
+	OrganizationID string `json:"organizationId" doc:"Empty for what all organizations share, and for an import into several organizations." example:"acme"`
 	KeyID          string `json:"keyId" doc:"The API key or operator key of the caller. operator is the configured operator key." example:"operator"`
 	KeyName        string `json:"keyName" doc:"The name of an operator key, otherwise empty." example:"ada"`
 	Operation      string `json:"operation" doc:"The operationId of the operation." example:"updateEndpoint"`

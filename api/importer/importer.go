@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,8 +47,6 @@ type Deps struct {
 	// depth of a line.
 	MaxLine  int64
 	MaxDepth int
-	// Admin reports whether the caller has the role admin.
-	Admin bool
 
 	// The remaining fields are functions that lines share with the API's operations.
 
@@ -74,11 +73,14 @@ type Deps struct {
 // line can therefore refer to a resource of another line.
 type importer struct {
 	Deps
+	caller *rest.Caller
 	now    time.Time
 	report wire.Imported
 	byKind map[storage.Kind][]*pending
 	// keys has the organizations of this import's new keys by identifier.
 	keys map[string]string
+	// organizations has the organizations of the lines that the store got.
+	organizations map[string]bool
 	// cut is set if the log became unavailable.
 	cut bool
 }
@@ -86,12 +88,17 @@ type importer struct {
 // Import stores the correct lines of a body and reports the others. If the log becomes
 // unavailable, Import returns a problem that asks for a retry. But a retry does not show a
 // generated secret again. After storing such a secret, Import therefore reports the lines
-// that are not stored.
-func Import(ctx context.Context, d Deps, body []byte, now time.Time) (wire.Imported, error) {
+// that are not stored. The audit entry of the call names the organization if there is only one.
+func Import(ctx context.Context, d Deps, call *rest.Call, body []byte) (wire.Imported, error) {
 	im := &importer{
-		Deps: d, now: now, byKind: map[storage.Kind][]*pending{}, keys: map[string]string{},
+		Deps: d, caller: &call.Caller, now: call.Now, byKind: map[storage.Kind][]*pending{}, keys: map[string]string{}, organizations: map[string]bool{},
 		report: wire.Imported{Errors: []wire.ImportError{}, Secrets: []wire.ImportedSecret{}},
 	}
+	defer func() {
+		if all := slices.Collect(maps.Keys(im.organizations)); len(all) == 1 {
+			call.Change.Org = all[0]
+		}
+	}()
 	number := 0
 	for text := range bytes.Lines(body) {
 		number++
@@ -263,6 +270,7 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 	var limit *storage.LimitError
 	var erased *storage.ErasedError
 	var missing *storage.NotFoundError
+	im.organizations[l.entity.Ref().Organization()] = true
 	switch {
 	case errors.As(r.Err, &wrong):
 		im.fail(l, wrong.Fields)

@@ -16,7 +16,7 @@ import (
 // newImporter returns an importer on an empty store.
 func newImporter() (*importer, *storagetest.Log) {
 	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	return &importer{Deps: Deps{Store: store}, now: storagetest.Start, report: wire.Imported{}}, log
+	return &importer{Deps: Deps{Store: store}, now: storagetest.Start, organizations: map[string]bool{}}, log
 }
 
 // withSecret is a line whose endpoint gets a generated secret.

@@ -26,7 +26,7 @@ func (l *keyLine) prepare(c *check) storage.Entity {
 	if l.ExpiresAt != nil {
 		key.ExpiresAt = *l.ExpiresAt
 	}
-	c.p.Check(c.Admin, "resource", "requires an operator key with the role %s", storage.RoleAdmin)
+	c.p.Check(c.caller.Role.Includes(storage.RoleAdmin), "resource", "requires an operator key with the role %s", storage.RoleAdmin)
 	c.p.Check(storage.IsAPIKey(l.ID), "keyId", "must begin with key_, unlike the callers that are operators")
 	c.owner(&l.lineHead)
 	c.p.Check(key.Live(c.now), "expiresAt", "must be in the future")

@@ -63,7 +63,13 @@ type Deps struct {
 	// OperatorKey is the configured operator key. If empty, only stored operator keys are
 	// authorized.
 	OperatorKey string
+	// Backup serves a backup, which is a file and therefore not an operation. It calls audit
+	// when the backup begins. If nil, there is no BackupPath.
+	Backup func(w http.ResponseWriter, r *http.Request, audit func())
 }
+
+// BackupPath is the path of backups on the operator's listener.
+const BackupPath = "/backup"
 
 // Public returns the handler of the partners' operations. Callers authenticate with an
 // organization's API key.
@@ -88,7 +94,23 @@ func Public(d Deps, o rest.Options) http.Handler {
 // organization in rest.OrganizationHeader.
 func Admin(d Deps, o rest.Options) http.Handler {
 	s := newServer(d, o)
-	return s.rest.Router(rest.Operators{Key: d.OperatorKey, Store: d.Store}.Authenticate, s.routes(AudienceOperator), pages(AudienceOperator))
+	operators := rest.Operators{Key: d.OperatorKey, Store: d.Store}
+	operations := s.rest.Router(operators.Authenticate, s.routes(AudienceOperator), pages(AudienceOperator))
+	if d.Backup == nil {
+		return operations
+	}
+	backups := operators.Only(func(w http.ResponseWriter, r *http.Request, c rest.Caller) {
+		d.Backup(w, r, func() {
+			s.rest.AuditPage(r, c, w.Header().Get("X-Request-Id"), rest.Change{Operation: "backup", Kind: "backups"})
+		})
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.URL.EscapedPath() == BackupPath {
+			backups.ServeHTTP(w, r)
+			return
+		}
+		operations.ServeHTTP(w, r)
+	})
 }
 
 // server has the shared state of the operations.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
@@ -115,18 +117,31 @@ func (brokenAudit) PutAudit(context.Context, storage.AuditEntry) error {
 	return errors.New("disk gone")
 }
 
-// A change stands although its audit entry was not stored. The process's log has the
-// entry.
+// A change or a backup stands although its audit entry was not stored. The process's log has
+// the entry, and a metric counts it.
 func TestAudit_StoreUnavailable(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	var log syncBuffer
 	deps := e.process(slog.New(slog.NewTextHandler(&log, nil)))
-	deps.Audit = brokenAudit{}
+	deps.Audit, deps.Registerer = brokenAudit{}, prometheus.NewRegistry()
+	deps.Backup = func(_ http.ResponseWriter, _ *http.Request, audit func()) { audit() }
 	admin := e.serve(adminAPI(deps, rest.Options{}))
-	e.send(request{url: admin.URL + "/v1/admin/organizations/create", body: `{"id":"zeta","name":"Zeta"}`, header: http.Header{rest.KeyHeader: {operatorKey}}}).ok(t)
+	key := http.Header{rest.KeyHeader: {operatorKey}}
+	e.send(request{url: admin.URL + "/v1/admin/organizations/create", body: `{"id":"zeta","name":"Zeta"}`, header: key}).ok(t)
+	e.send(request{url: admin.URL + api.BackupPath, header: key}).expect(t, 200, "")
 	admin.Close()
-	if text := log.String(); !strings.Contains(text, "audit entry not stored") || !strings.Contains(text, "createOrganization") || !strings.Contains(text, "disk gone") {
-		t.Errorf("the log has %s", text)
+	text := log.String()
+	for _, want := range []string{"audit entry not stored", "createOrganization", "backup", "disk gone"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in the log: %s", want, text)
+		}
+	}
+	found, err := deps.Registerer.(*prometheus.Registry).Gather()
+	must(t, err)
+	for _, m := range found {
+		if n := m.GetMetric()[0].GetCounter().GetValue(); m.GetName() == "gridhook_audit_failures_total" && n != 2 {
+			t.Errorf("the metric counts %v entries", n)
+		}
 	}
 }
 

@@ -72,6 +72,11 @@ func (s *Server) audit(r *http.Request, c *Call, f Format, value any, err error)
 	}
 }
 
+// AuditPage stores the audit entry of a page of Operators.Only, like that of an operation.
+func (s *Server) AuditPage(r *http.Request, c Caller, requestID string, change Change) {
+	s.audit(r, &Call{RequestID: requestID, Client: s.clientAddress(r), Now: s.Store.Now(), Caller: c, Change: change}, ownFormat, nil, nil)
+}
+
 // identify returns the identifier and the organization of the object in a response, empty
 // if the response has none.
 func identify(value any) (id, org string) {

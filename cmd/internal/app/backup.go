@@ -3,18 +3,12 @@ package app
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events/backup"
-	"github.com/gridhook/gridhook/storage"
 )
-
-// BackupPath is the path of backups on the admin listener. It is not an operation,
-// because the response is a file.
-const BackupPath = "/backup"
 
 // BackupRequest configures a backup.
 type BackupRequest struct {
@@ -25,7 +19,7 @@ type BackupRequest struct {
 // serveBackup responds with a full backup, encrypted before it leaves the process. A
 // failed backup ends with a broken connection, so that it cannot look complete. The audit
 // log has each backup that began, because a backup has the data of all organizations.
-func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller) {
+func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, audit func()) {
 	const most = 64 << 10
 	var in BackupRequest
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
@@ -43,7 +37,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 		return
 	}
 	defer a.backingUp.Unlock()
-	a.auditBackup(r, &c, w.Header().Get("X-Request-Id"))
+	audit()
 	// A backup has no time limit, so the deadlines of requests do not apply.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a test's recorder has no deadline
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -61,17 +55,3 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, c rest.Caller)
 
 // backupStall is how long a client may read nothing. Meanwhile there is no other backup.
 const backupStall = time.Minute
-
-// auditBackup stores the audit entry of a backup. A failure does not stop the backup. The
-// entry then goes to the process's log.
-func (a *App) auditBackup(r *http.Request, c *rest.Caller, id string) {
-	client, _, _ := net.SplitHostPort(r.RemoteAddr) // the server always sets it
-	now := a.store.Now()
-	e := storage.AuditEntry{
-		Time: storage.Time{Time: now}, KeyID: c.KeyID, KeyName: c.KeyName, Operation: "backup", Kind: "backups",
-		Status: http.StatusOK, RequestID: id, Client: client,
-	}
-	if err := a.conn.PutAudit(r.Context(), e); err != nil {
-		a.Log.Error("audit entry not stored", "entry", e, "error", err)
-	}
-}

@@ -56,11 +56,13 @@ func (a *App) adminHandler() http.Handler {
 			pages["/debug/pprof/"+name] = operators.Only(func(w http.ResponseWriter, r *http.Request, _ rest.Caller) { page(w, r) })
 		}
 	}
-	operations, backups := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	operations := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest.Refuse(w, r, errNoOperations)
-	})), operators.Only(a.serveBackup)
+	}))
 	if a.servesAPI() {
-		operations = console.WithConsole(api.Admin(a.apiDeps("admin"), requestOptions(&a.Config)), string(api.AudienceOperator), wire.Enums())
+		deps := a.apiDeps("admin")
+		deps.Backup = a.serveBackup
+		operations = console.WithConsole(api.Admin(deps, requestOptions(&a.Config)), string(api.AudienceOperator), wire.Enums())
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.EscapedPath()]
@@ -70,10 +72,6 @@ func (a *App) adminHandler() http.Handler {
 		}
 		if a.health.phase.Load() == "stopping" { // the parts that operations need may have stopped
 			rest.Refuse(w, r, rest.ErrUnavailable)
-			return
-		}
-		if r.URL.EscapedPath() == BackupPath && r.Method == http.MethodPost && a.servesAPI() {
-			backups.ServeHTTP(w, r)
 			return
 		}
 		operations.ServeHTTP(w, r)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 )
@@ -16,7 +17,7 @@ func TestProfiles_Access(t *testing.T) {
 	a := startWith(t, func(o *app.Options) { o.Profiles = true })
 	right := a.OperatorKeyText()
 	for _, page := range []struct{ method, path string }{
-		{http.MethodGet, "/debug/pprof/heap?debug=1"}, {http.MethodPost, app.BackupPath},
+		{http.MethodGet, "/debug/pprof/heap?debug=1"}, {http.MethodPost, api.BackupPath},
 	} {
 		for _, test := range []struct {
 			keys   []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/events/backup"
@@ -27,7 +28,7 @@ func saved(t *testing.T, organization string) *backup.Backup {
 		if _, err := operator.CreateOrganization(t.Context(), client.NewOrganization{ID: organization, Name: organization}); err != nil {
 			t.Fatal(err)
 		}
-		status, text := send(t, "POST", a.AdminURL()+app.BackupPath, a.OperatorKeyText(), `{"recipients":["`+public+`"]}`)
+		status, text := send(t, "POST", a.AdminURL()+api.BackupPath, a.OperatorKeyText(), `{"recipients":["`+public+`"]}`)
 		if status != 200 {
 			t.Fatal(text)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/gridhook/gridhook/storage"
@@ -72,7 +73,10 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 	if n := len(completed.Answer) / KeyBytes; n > 0 {
 		s.newKeys.charge(owner, n, s.Store.Now())
 	}
-	if _, err = s.Requests.PutRequest(ctx, completed, revision); !errors.Is(err, storage.ErrConflict) {
+	switch _, err = s.Requests.PutRequest(ctx, completed, revision); {
+	case errors.Is(err, storage.ErrUnavailable): // run has stored the resource
+		return out, fmt.Errorf("%w: %w", errOutcomeUnknown, err)
+	case !errors.Is(err, storage.ErrConflict):
 		return out, err
 	}
 	// The first stored response is the response to all requests with the key. If this

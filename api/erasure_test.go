@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -54,6 +55,30 @@ func TestOrganizations_Delete(t *testing.T) {
 		t.Errorf("the audit log has %q", got)
 	}
 	e.ask(bolt, endpointsPath+"list", "").ok(t)
+}
+
+// inerasable is a log in streams of an earlier version.
+type inerasable struct{ storage.Log }
+
+func (inerasable) Erase(context.Context, string) (map[storage.Kind]int, error) {
+	return nil, storage.ErrNotErasable
+}
+
+// A deletion that streams of an earlier version refuse to complete hides the organization, so
+// the audit log has it.
+func TestOrganizations_DeleteInerasable(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	deps := e.deps
+	deps.Registerer, deps.Store = nil, storage.NewStore(inerasable{e.bus.StateLog()}, e.store.Replica, e.clock)
+	admin := e.serve(adminAPI(deps, rest.Options{}))
+	e.send(request{
+		url: admin.URL + "/v1/admin/organizations/acme/delete", body: `{"confirm":"acme"}`, header: http.Header{rest.KeyHeader: {operatorKey}},
+	}).expect(t, 409, rest.CodeConflict)
+	e.ask(acme, signalPath, "").expect(t, 401, rest.CodeInvalidAPIKey)
+	if got := e.audited(`{"operation":"deleteOrganization"}`); len(got) != 1 || got[0] != "deleteOrganization acme operator acme" {
+		t.Errorf("the audit log has %q", got)
+	}
 }
 
 // The first receipt names the feedback that may be about the organization. The operator

@@ -15,7 +15,7 @@ type AuditEntry struct {
 	Operation      string `json:"operation" doc:"The operationId of the operation." example:"updateEndpoint"`
 	Kind           string `json:"kind" doc:"The resource in the operation's path." example:"endpoints"`
 	ObjectID       string `json:"objectId" doc:"Empty if the operation concerns several objects." example:"ep_01JZ2E6K8M0000000000000000"`
-	Status         int    `json:"status" doc:"The status of the response: 200 or 201, or 5xx if the change may or may not have been stored." example:"200"`
+	Status         int    `json:"status" doc:"The status of the response: 200 or 201, 409 if streams of an earlier version refuse to erase, or 5xx if the change may or may not have been stored." example:"200"`
 	RequestID      string `json:"requestId" example:"req_01JZ2E6K8M0000000000000000"`
 	Client         string `json:"client" doc:"The address of the client." example:"192.0.2.7"`
 }

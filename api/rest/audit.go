@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -42,16 +43,16 @@ func kindIn(path string) string {
 const auditTimeout = 2 * time.Second
 
 // audit stores the audit entry of a call that changed something, or that may have: a
-// status of 500 and above does not say whether the change was stored. A failure to store
-// the entry does not undo the change and does not fail the request. The entry then goes
-// to the process's log.
+// status of 500 and above does not say whether the change was stored, and an organization
+// that cannot be erased is hidden. A failure to store the entry does not undo the change
+// and does not fail the request. The entry then goes to the process's log.
 func (s *Server) audit(r *http.Request, c *Call, f Format, value any, err error) {
 	if c.Change.Operation == "" {
 		return
 	}
 	status, _ := f.Value(value)
 	if err != nil {
-		if status = PublicProblem(err, s.Explain).Status; status < http.StatusInternalServerError {
+		if status = PublicProblem(err, s.Explain).Status; status < http.StatusInternalServerError && !errors.Is(err, storage.ErrNotErasable) {
 			return
 		}
 	}

@@ -61,7 +61,7 @@ var ownedHomeRoutes = []operation{
 	}, (*server).importGreenButton),
 	do(rest.Route{
 		Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
-		Summary: "Delete a home with its solar, usage, measured load and onboarding",
+		Summary: "Delete a home with its devices and their preferences, solar, usage, measured load, market and onboarding",
 	}, (*server).deleteHome),
 }
 

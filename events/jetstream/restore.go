@@ -122,8 +122,8 @@ func (c *Conn) RestoreStream(ctx context.Context, content Content, o Options, ex
 	return nil
 }
 
-// stayTime is how long a restored deletion stays that has passed its retention.
-const stayTime = time.Hour
+// stayShare is the share of its retention for which a restored deletion stays that has passed it.
+const stayShare = 24
 
 // named gives copied messages their names on NATS. The server does not restore a deletion that
 // has passed its retention, but the copy may have the deleted record, too. So such a deletion
@@ -132,8 +132,8 @@ func (c *Conn) named(messages iter.Seq2[Raw, error]) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		for m, err := range messages {
 			retention, invalid := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader))
-			if age := time.Since(m.Time).Truncate(time.Second); invalid == nil && retention < age+stayTime {
-				m.Header.Set(jetstream.MsgTTLHeader, (age + stayTime).String())
+			if stays := time.Since(m.Time) + retention/stayShare; invalid == nil && retention < stays {
+				m.Header.Set(jetstream.MsgTTLHeader, (stays.Truncate(time.Second) + time.Second).String())
 			}
 			if !yield(renameMessage(m, c.prefix.Name), err) {
 				return

@@ -73,7 +73,7 @@ func (s *Server) audit(r *http.Request, c *Call, f Format, value any, err error)
 	}
 }
 
-// AuditPage stores the audit entry of a page of Operators.Only, like that of an operation.
+// AuditPage stores the audit entry of a call to a page that Operators.Only serves.
 func (s *Server) AuditPage(r *http.Request, c Caller, requestID string, change Change) {
 	s.audit(r, &Call{RequestID: requestID, Client: s.clientAddress(r), Now: s.Store.Now(), Caller: c, Change: change}, ownFormat, nil, nil)
 }

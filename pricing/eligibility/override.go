@@ -11,7 +11,7 @@ import (
 type Overrides interface {
 	// Utility returns a utility that is added, or replaces the embedded one.
 	Utility(eiaID int) (u Utility, ok bool)
-	// Programs returns the demand-response programs that replace those of a utility.
+	// Programs returns a utility's demand-response programs.
 	Programs(eiaID int) (names []string, ok bool)
 	Territory(area string) (t Territory, ok bool)
 	Support(area string) (s Support, ok bool)

@@ -248,7 +248,10 @@ func TestRetention_Year(t *testing.T) {
 }
 
 // restarted stops the fleet and starts it again on its files. It returns the time of the start.
+// No deletion expires meanwhile: nats-server 2.15.2 and 2.15.3 keep for ever what expires
+// between the closing of their files and their stop.
 func (f *fleet) restarted() (*fleet, time.Duration) {
+	f.awaitForgotten()
 	f.stop()
 	began := time.Now()
 	return newFleet(f.t, f.dir), time.Since(began).Round(time.Millisecond)
@@ -316,7 +319,7 @@ func (f *fleet) followsLate() {
 	storagetest.Put(t, f.store, storagetest.Home("acme", "away", "plan"))
 	must(t, follow().Close())
 	must(t, f.store.DeleteHome(within(t), "acme", "away"))
-	f.await("deletions are forgotten", func() bool { return f.sizes()["GRIDHOOK_STATE"] > 0 && f.messages() == f.entities() })
+	f.awaitForgotten()
 	storagetest.Put(t, f.store, storagetest.Home("acme", "newer", "plan"))
 	r := follow()
 	must(t, r.View(func(v storage.View) error {
@@ -327,6 +330,12 @@ func (f *fleet) followsLate() {
 	}))
 	must(t, r.Close())
 	must(t, f.store.DeleteHome(within(t), "acme", "newer"))
+}
+
+// awaitForgotten waits until STATE has no deletion.
+func (f *fleet) awaitForgotten() {
+	f.t.Helper()
+	f.await("deletions are forgotten", func() bool { return f.messages() == f.entities() })
 }
 
 // messages returns the number of messages in STATE.

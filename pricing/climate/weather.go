@@ -58,12 +58,13 @@ func spread(before, mean, after float64, part int) float64 {
 	return value * 4 * mean / four
 }
 
-// Index returns the quarter hour of the year for an instant at a longitude (degrees
-// east). It has the same local mean solar time at the station, so that the sun's position
-// is the same as at the place. The date is in the year's calendar; the 29th of February
-// repeats the 28th.
-func (y *Year) Index(t time.Time, lon float64) int {
-	solar := t.UTC().Add(y.Offset + time.Duration((lon-y.Lon)/15*float64(time.Hour)))
+// Index returns the quarter hour of the year for the quarter hour that starts at an
+// instant at a longitude (degrees east). It is the one at the station that contains the
+// local mean solar time of the middle, so that the sun's position is the same as at the
+// place. The date is in the year's calendar; the 29th of February repeats the 28th.
+func (y *Year) Index(start time.Time, lon float64) int {
+	const half = 15 * time.Minute / 2
+	solar := start.UTC().Add(half + y.Offset + time.Duration((lon-y.Lon)/15*float64(time.Hour)))
 	day := solar.YearDay() - 1
 	if leap(solar.Year()) && day >= leapDay {
 		day--

@@ -57,13 +57,16 @@ func TestIndex_FollowsSun(t *testing.T) {
 		want    int
 	}{
 		{"2025-01-01T06:00:00Z", chicago.Lon, 0},
-		{"2025-01-01T05:59:59Z", chicago.Lon, climate.Quarters - 1},
+		{"2025-01-01T05:45:00Z", chicago.Lon, climate.Quarters - 1},
 		{"2025-03-01T06:00:00Z", chicago.Lon, 59 * 96},
 		{"2024-02-29T06:00:00Z", chicago.Lon, 58 * 96}, // as the 28th
 		{"2024-03-01T06:00:00Z", chicago.Lon, 59 * 96},
 		{"2024-12-31T18:00:00Z", chicago.Lon, 364*96 + 48},
 		{"2025-01-01T06:00:00Z", chicago.Lon + 15, 4},                // one hour further east the sun is one hour ahead
 		{"2025-07-01T06:00:00+00:00", chicago.Lon - 7.5, 181*96 - 2}, // and half an hour behind in the west
+		{"2025-07-01T06:00:00Z", chicago.Lon - 0.1, 181 * 96},        // 24 s behind
+		{"2025-07-01T06:00:00Z", chicago.Lon - 2.5, 181*96 - 1},      // ten minutes behind
+		{"2025-07-01T06:00:00Z", chicago.Lon + 2.5, 181*96 + 1},
 	} {
 		instant, err := time.Parse(time.RFC3339, c.instant)
 		if err != nil {

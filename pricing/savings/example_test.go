@@ -41,5 +41,5 @@ func ExampleEstimate() {
 		return
 	}
 	fmt.Printf("July %d: $%.0f instead of $%.0f at equal comfort\n", r.Months[0].Year, r.OptimizedCost, r.BaselineCost)
-	// Output: July 2026: $96 instead of $137 at equal comfort
+	// Output: July 2026: $96 instead of $136 at equal comfort
 }

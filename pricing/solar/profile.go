@@ -44,9 +44,9 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 func (p *Profile) Power(quarter int) float64 { return float64(p.power[quarter]) }
 
 // PowerAt returns the output at a longitude in the quarter hour that starts at an instant, in
-// kW per kW of modules. It uses the quarter hour of the typical year with the sun of the middle.
+// kW per kW of modules. It uses the quarter hour of the typical year at climate.Year.Index.
 func (p *Profile) PowerAt(t time.Time, lon float64) float64 {
-	return p.Power(p.Year.Index(t.Add(quarterHour/2), lon))
+	return p.Power(p.Year.Index(t, lon))
 }
 
 const (

@@ -213,6 +213,8 @@ func (c *card) exportParts(q *quote, quarter int, r *Reason) []Part {
 			parts = append(parts, Part{PartAvoided, "ACC Plus adder", adder})
 		}
 		return parts
+	case c.compensation.Type == NoExport && q.exports != 0:
+		return []Part{{PartCredit, "percentages of credits", q.exports}}
 	case c.compensation.Type == NoExport:
 		return nil
 	}

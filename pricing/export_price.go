@@ -12,7 +12,7 @@ func (c *card) exports(q *quote, t *Tier, imports float64, quarter int) float64 
 	case c.compensation.Type == Wholesale:
 		return q.market.Value
 	case c.compensation.Type == NoExport:
-		return 0
+		return c.adders.tax * c.base.exports
 	}
 	return t.Sell
 }

@@ -48,12 +48,12 @@ func Lead(parts []PricedPart) int {
 	return max(0, slices.IndexFunc(parts, func(p PricedPart) bool { return p.Role == RoleDelivery }))
 }
 
-// base sums the amounts to which the percentages of an adjustment apply, in $/kWh. It is
-// zero for every other part.
+// base sums the amounts to which the percentages of an adjustment apply, in $/kWh: prices
+// of other parts with their adjustments. It is zero for every other part.
 type base struct {
 	imports float64
 	credit  float64 // earned by an exported kWh if all parts had net metering
-	exports float64 // of the parts with net metering
+	exports float64 // the credits of the parts with net metering
 }
 
 // addParts adds a pricer for each part of a composed plan.
@@ -95,6 +95,9 @@ func (p *pricer) composedCard(s Stretch) (*card, error) {
 		case c.bids():
 			sub.compensation.Type = NoExport // the market pays for the whole kWh
 		case p.in.Parts[i].Role != RoleAdjustment:
+			if lead == FeedIn && sub.compensation.Type == NetMetering { // a meter of its own counts the generation for all parts
+				sub.compensation.Type = FeedIn
+			}
 			c.doubts |= sub.doubts
 			if c.compensation.Type == NoExport {
 				c.compensation = sub.compensation
@@ -136,7 +139,7 @@ func (c *card) baseOf(k int) (b base) {
 		}
 		b.imports += c.quotes[j].imports
 		b.credit += c.parts[j].credit(&c.quotes[j], c.quotes[j].imports)
-		if c.parts[j].compensation.Type == NetMetering {
+		if c.parts[j].compensation.Type == NetMetering || parts[j].Role == RoleAdjustment {
 			b.exports += c.quotes[j].exports
 		}
 	}

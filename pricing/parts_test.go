@@ -178,6 +178,8 @@ func TestParts_Adjustments(t *testing.T) {
 	generation := func() pricing.PricedPart { return part("generation", pricing.RoleGeneration, flat(0.12).Parse(t)) }
 	peak := delivery()
 	peak.Events = []pricing.Event{{Name: "peak", Kind: pricing.CriticalPeak, From: w.Start, To: w.End, Adder: 0.6}}
+	dear := part("care", pricing.RoleAdjustment, percent(t, 0.01, -35))
+	dear.Events = []pricing.Event{{Name: "peak", Kind: pricing.CriticalPeak, From: w.Start, To: w.End, Price: new(0.05)}}
 	for _, tt := range []struct {
 		name  string
 		parts []pricing.PricedPart
@@ -196,6 +198,7 @@ func TestParts_Adjustments(t *testing.T) {
 		}, 0.1968},
 		{"own rate and percentage", []pricing.PricedPart{delivery(), part("tax", pricing.RoleAdjustment, percent(t, 0.01, 10), "delivery"), generation()}, 0.351},
 		{"a part's event", []pricing.PricedPart{peak, generation(), part("care", pricing.RoleAdjustment, percent(t, 0, -35))}, 0.598},
+		{"a price of an adjustment's event, beside its percentages", []pricing.PricedPart{delivery(), generation(), dear}, 0.32*0.65 + 0.05},
 	} {
 		if got := price(t, composed(location, tt.parts...), w).Import[0]; !sameRate(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
@@ -211,6 +214,8 @@ func TestParts_Exports(t *testing.T) {
 	value := values.At(2026, time.September, false, 18)
 	silent, selling := flat(0.2).Parse(t), flat(0.1).With("energyratestructure", []any{[]any{map[string]any{"rate": 0.1, "sell": 0.05}}}).Parse(t)
 	paying := func(c netbilling.Component) *pricing.Tariff { return silent.WithExportValues(values).Paying(c) }
+	crediting := flat(0.12).With("dgrules", "Net Metering").Parse(t)
+	feedIn := flat(0.2).With("dgrules", "Buy All Sell All").With("energyratestructure", []any{[]any{map[string]any{"rate": 0.2, "sell": 0.07}}}).Parse(t)
 	metered := &pricing.Solar{Regime: pricing.Regime{Name: "NEM", Metering: pricing.NetMetering, Source: "Order 1"}}
 	care := part("care", pricing.RoleAdjustment, percent(t, 0, -50))
 	for _, tt := range []struct {
@@ -225,11 +230,20 @@ func TestParts_Exports(t *testing.T) {
 		{"generation pays alone", silent, selling, nil, 0.05, pricing.NetBilling},
 		{"nobody pays", silent, silent, nil, 0, pricing.NoExport},
 		{"net metering, after the discount", silent, selling, metered, 0.15, pricing.NetMetering},
+		{"net metering of the generation alone, after the discount", selling, crediting, nil, 0.05 + 0.06, pricing.NetBilling},
+		{"feed-in, which leaves nothing to net", feedIn, crediting, nil, 0.07, pricing.FeedIn},
 	} {
 		in := composed(location, part("delivery", pricing.RoleDelivery, tt.delivery), part("generation", pricing.RoleGeneration, tt.generation), care)
 		in.Solar = tt.solar
 		if c := price(t, in, w); !sameRate(c.Export[0], tt.want) || c.ExportCompensation.Type != tt.kind {
 			t.Errorf("%s: %v (%s), want %v (%s)", tt.name, c.Export[0], c.ExportCompensation.Type, tt.want, tt.kind)
+		}
+		for _, r := range explain(t, in, w) {
+			for _, p := range r.Parts {
+				if !addsUp(p.Import, p.Rate) || !addsUp(p.Export, p.ExportRate) {
+					t.Errorf("%s: the section does not add up: %+v", tt.name, p)
+				}
+			}
 		}
 	}
 	in := composed(location, part("delivery", pricing.RoleDelivery, silent), part("generation", pricing.RoleGeneration, selling), care)

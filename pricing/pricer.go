@@ -112,7 +112,7 @@ type quote struct {
 	rate         float64 // of the tier, with its adjustment
 	market       market.Price
 	wholesale    float64 // market price with losses and adder, if the tariff passes it through
-	tariff       float64 // rate, riders and taxes: the price without events
+	tariff       float64 // rate, riders and taxes on them: the price without events
 	rebate       float64 // the part of imports that only saved energy earns
 	chance       float64 // of exporting
 	carbon       float64 // cost of the marginal emissions
@@ -148,7 +148,7 @@ func (c *card) energy(q *quote, i int) {
 	if c.market {
 		c.ask(q, at, i)
 	}
-	q.tariff = (c.base.imports+q.rate+q.wholesale+c.adders.rate)*(1+c.adders.tax) - c.base.imports
+	q.tariff = (q.rate + q.wholesale + c.adders.rate) * (1 + c.adders.tax)
 	if c.doubts&unknownHolidays != 0 {
 		c.weighHoliday(q, quarter)
 	}
@@ -156,6 +156,7 @@ func (c *card) energy(q *quote, i int) {
 	if len(c.pricer.events) > 0 {
 		imports, q.rebate = applyEvents(c.pricer.events, at, imports)
 	}
+	imports += c.base.imports * c.adders.tax
 	q.imports = roundPrice(imports)
 	q.exports = roundPrice(c.exports(q, &tiers[q.tier], imports, quarter))
 }

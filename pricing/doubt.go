@@ -1,7 +1,6 @@
 package pricing
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -12,7 +11,8 @@ import (
 type doubts uint16
 
 const (
-	unknownHolidays  doubts = 1 << iota // the plan may price the weekday as a weekend
+	doubtfulSource   doubts = 1 << iota // the tariff's source is old or has a caveat
+	unknownHolidays                     // the plan may price the weekday as a weekend
 	marketForecast                      // the market's price is not published
 	unknownUsage                        // the home may be in another tier
 	varyingEmissions                    // single hours differ from their mean
@@ -88,12 +88,6 @@ func (c *card) doubt(q *quote) string {
 			words = append(words, c.pricer.in.Parts[k].PlanID+": "+doubt)
 		}
 	}
-	if c.parts == nil && c.version.stale(c.day.number) {
-		words = append(words, c.version.staleness())
-	}
-	if c.parts == nil && c.version.Doubt[c.day.month] > 0 {
-		words = append(words, cmp.Or(c.version.Info.Caveat, "the tariff's source is in doubt"))
-	}
 	for d := doubts(1); d <= q.doubts; d <<= 1 {
 		if q.doubts&d != 0 {
 			words = append(words, c.words(d, q))
@@ -105,6 +99,8 @@ func (c *card) doubt(q *quote) string {
 // words describes a doubt. It is empty if the parts of a composed plan describe it.
 func (c *card) words(d doubts, q *quote) string {
 	switch d {
+	case doubtfulSource:
+		return c.version.sourceDoubt(c.day)
 	case unknownHolidays:
 		return "the plan's source names no holidays: the weekday price of this holiday may be too high"
 	case marketForecast:

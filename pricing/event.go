@@ -52,21 +52,21 @@ func occasionsIn(events []Event, w Window) []occasion {
 }
 
 // applyEvents returns the price of an interval under the events that cover it. The last
-// event with a Price sets the price. All adders are added.
-func applyEvents(list []occasion, at int64, price float64) (imports, rebate float64) {
+// event with a Price sets the price, and replaced is true. All adders are added.
+func applyEvents(list []occasion, at int64, price float64) (imports, rebate float64, replaced bool) {
 	adders := 0.0
 	for _, o := range list {
 		switch {
 		case !o.covers(at):
 		case o.event.Price != nil:
-			price = *o.event.Price
+			price, replaced = *o.event.Price, true
 		case o.event.Kind == PeakRebate:
 			rebate += o.event.Adder
 		default:
 			adders += o.event.Adder
 		}
 	}
-	return price + adders + rebate, rebate
+	return price + adders + rebate, rebate, replaced
 }
 
 func (o *occasion) covers(at int64) bool { return o.from <= at && at < o.to }

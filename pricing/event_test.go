@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/internal/tarifftest"
 )
 
 func TestEvents_ChangePrice(t *testing.T) {
@@ -54,6 +55,39 @@ func TestEvents_OutsideWindow(t *testing.T) {
 	}
 	if got := curveText(price(t, in, w)); string(got) != string(want) {
 		t.Error("an event outside the window changed the signal")
+	}
+}
+
+// The announced price of an event is certain, whatever the doubt in the tariff's price. An adder
+// keeps the doubt, and so does a home that is paid for its exports by the tariff.
+func TestEvents_PriceIsCertain(t *testing.T) {
+	w := window("2026-07-10T16:00:00Z", "2026-07-10T17:00:00Z")
+	event := pricing.Event{Name: "peak", Kind: pricing.CriticalPeak, From: w.Start, To: w.End, Price: new(1.25)}
+	old := flat(0.2).With("sourcedate", "2014-03-01")
+	selling := []any{[]any{map[string]any{"rate": 0.2, "sell": 0.05}}}
+	for _, tt := range []struct {
+		name   string
+		tariff tarifftest.Doc
+		solar  *pricing.Solar
+		sure   bool
+	}{
+		{"an old source", old, nil, true},
+		{"a caveat", flat(0.2).With("confidence", 0.5).With("caveat", "only January's hours"), nil, true},
+		{"unknown usage", flat(0.2).With("energyratestructure", []any{[]any{map[string]any{"rate": 0.1, "max": 100}, map[string]any{"rate": 0.3}}}), nil, true},
+		{"net metering", old.With("dgrules", "Net Metering"), &pricing.Solar{}, true},
+		{"exports at an old sell rate", old.With("dgrules", "Net Billing Instantaneous").With("energyratestructure", selling), &pricing.Solar{}, false},
+	} {
+		in := pricing.Input{Tariff: tt.tariff.Parse(t), Location: time.UTC, Solar: tt.solar}
+		plain := price(t, in, w)
+		in.Events = []pricing.Event{event}
+		c, reason := price(t, in, w), explain(t, in, w)[0]
+		if plain.Confidence[0] == 1 || (c.Confidence[0] == 1) != tt.sure || (reason.Doubt == "") != tt.sure {
+			t.Errorf("%s: confidence %v (%s), %v without the event", tt.name, c.Confidence[0], reason.Doubt, plain.Confidence[0])
+		}
+		in.Events[0].Price, in.Events[0].Adder = nil, 0.6
+		if c := price(t, in, w); c.Confidence[0] != plain.Confidence[0] {
+			t.Errorf("%s: confidence %v with an adder, %v without", tt.name, c.Confidence[0], plain.Confidence[0])
+		}
 	}
 }
 

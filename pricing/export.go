@@ -140,6 +140,12 @@ func (v *version) compensationFor(in *Input, day Date) ExportCompensation {
 // bids reports whether the market pays for the home's exports whatever its regime.
 func (c *card) bids() bool { return c.pricer.in.MarketBidding && c.compensation.Type == Wholesale }
 
+// sells reports whether the home's solar may earn a price of its own for exports, which is not
+// the import price.
+func (c *card) sells() bool {
+	return c.pricer.in.Solar != nil && (c.compensation.Type == NetBilling || c.compensation.Type == Wholesale)
+}
+
 // applyRegime applies the credit of the home's regime and adds its doubts. A home with solar
 // might be compensated in another way if its regime is unknown, or neither net metering nor
 // net billing.

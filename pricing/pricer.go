@@ -57,8 +57,8 @@ type card struct {
 	meter        meter
 	adders       adders
 	compensation ExportCompensation
-	doubts       doubts // they may change a price of the day
-	confidence   float64
+	doubts       doubts    // they may change a price of the day
+	confidence   float64   // in the source of the version
 	unmetered    []float64 // confidence by period, if the usage is unknown
 	market       bool      // prices of the market are needed
 	vintage      netbilling.Vintage
@@ -135,7 +135,8 @@ func (c *card) quote(q *quote, i int) {
 // energy sets the import and export price of interval i.
 func (c *card) energy(q *quote, i int) {
 	quarter := c.stretch.Quarter + i - c.stretch.First
-	q.period, q.confidence = int(c.row[quarter]), c.confidence
+	q.period, q.confidence = int(c.row[quarter]), 1
+	q.add(doubtfulSource, c.confidence)
 	tiers := c.version.Periods[q.period]
 	if len(tiers) > 1 {
 		q.tier = c.meter.tier(tiers, c.meter.at(quarter))
@@ -154,7 +155,10 @@ func (c *card) energy(q *quote, i int) {
 	}
 	imports := q.tariff
 	if len(c.pricer.events) > 0 {
-		imports, q.rebate = applyEvents(c.pricer.events, at, imports)
+		var replaced bool
+		if imports, q.rebate, replaced = applyEvents(c.pricer.events, at, imports); replaced && !c.sells() {
+			q.doubts, q.confidence = 0, 1 // the announced price is certain
+		}
 	}
 	imports += c.base.imports * c.adders.tax
 	q.imports = roundPrice(imports)

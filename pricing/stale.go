@@ -1,8 +1,10 @@
 package pricing
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // A source older than staleAfter is stale, as rates change about once a year. The
@@ -30,6 +32,18 @@ func (v *version) freshness(day int64) float64 {
 		return 1
 	}
 	return math.Floor(100*staleConfidence*staleAfter/v.age(day)) / 100
+}
+
+// sourceDoubt describes the age of a version's source with the newer plan, and its caveat.
+func (v *version) sourceDoubt(day localDay) string {
+	var words []string
+	if v.stale(day.number) {
+		words = append(words, v.staleness())
+	}
+	if v.Doubt[day.month] > 0 {
+		words = append(words, cmp.Or(v.Info.Caveat, "the tariff's source is in doubt"))
+	}
+	return strings.Join(words, "; ")
 }
 
 // staleness describes the age of a version's source, and names the newer plan.

@@ -14,7 +14,7 @@ func (s *server) feedback(ctx context.Context, c *rest.Call, in *wire.FeedbackIn
 	if f.Check(&c.Wrong); c.Wrong.Err() != nil {
 		return wire.FeedbackReceipt{}, c.Wrong.Err()
 	}
-	return rest.Idempotent(ctx, s.rest, c, storage.Shared, c.Client, f.ID, in, func(id string) (wire.FeedbackReceipt, error) {
+	return rest.Idempotent(ctx, s.rest, c, f.ID, in, func(id string) (wire.FeedbackReceipt, error) {
 		f.ID, f.CreatedAt.Time = id, s.Store.Now()
 		f.UpdatedAt = f.CreatedAt
 		if err := s.Feedback.PutFeedback(ctx, f); err != nil {

@@ -215,6 +215,27 @@ func TestIdempotency_AnonymousShare(t *testing.T) {
 	}).ok(t)
 }
 
+// A channel partner has one share for all the organizations that it acts for. An
+// organization with a key of its own keeps its share.
+func TestIdempotency_ShareOfChannelPartner(t *testing.T) {
+	e := newEnv(t, rest.Options{MaxIdempotencyKeys: 2})
+	acme, bolt := e.twoTenants()
+	e.load(`{"resource":"organization","id":"acme","name":"Acme","childOrganizationIds":["bolt"]}`)
+	ask := func(key, org, once string) answer {
+		return e.send(request{
+			url: e.public.URL + "/v1/webhook/schedules/create", body: `{"everyMinutes":60}`,
+			header: http.Header{rest.KeyHeader: {key}, rest.OrganizationHeader: {org}, rest.IdempotencyHeader: {once}},
+		})
+	}
+	first := ask(acme, "acme", "key-0").ok(t)
+	ask(acme, "bolt", "key-1").ok(t)
+	ask(acme, "bolt", "one-more").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	if again := ask(acme, "acme", "key-0").ok(t); again["id"] != first["id"] {
+		t.Errorf("the repeated request got %v, want %v", again, first)
+	}
+	ask(bolt, "bolt", "key-0").ok(t)
+}
+
 // lastRequest returns the last request that was stored with a key.
 func (e *env) lastRequest() (o storage.IdempotentRequest, revision uint64) {
 	e.t.Helper()

@@ -84,7 +84,7 @@ func showReplay(r *storage.Replay) wire.Replay {
 
 func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInput) (wire.Replay, error) {
 	id := storage.NewID("rpl_", c.Now)
-	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org+"/"+c.ID, id, in, func(id string) (wire.Replay, error) {
+	return rest.Idempotent(ctx, s.rest, c, id, in, func(id string) (wire.Replay, error) {
 		if err := s.enabled(c.Org, c.ID); err != nil {
 			return wire.Replay{}, err
 		}

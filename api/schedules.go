@@ -68,7 +68,7 @@ func (s *server) createSchedule(ctx context.Context, c *rest.Call, in *createSch
 	if made.Check(&c.Wrong); c.Wrong.Err() != nil {
 		return wire.Schedule{}, c.Wrong.Err()
 	}
-	return rest.Idempotent(ctx, s.rest, c, c.Org, c.Org, made.ID, in, func(id string) (wire.Schedule, error) {
+	return rest.Idempotent(ctx, s.rest, c, made.ID, in, func(id string) (wire.Schedule, error) {
 		made.ID = id
 		if err := createOnce(ctx, s.Store, &made); err != nil {
 			return wire.Schedule{}, err

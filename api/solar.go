@@ -19,7 +19,7 @@ func (s *server) createSolar(ctx context.Context, c *rest.Call, in *wire.SolarIn
 	if solar.Check(&c.Wrong); c.Wrong.Err() != nil {
 		return storage.Home{}, c.Wrong.Err()
 	}
-	return rest.Idempotent(ctx, s.rest, c, c.Org, "", "", in, func(string) (storage.Home, error) {
+	return rest.Idempotent(ctx, s.rest, c, "", in, func(string) (storage.Home, error) {
 		home, err := storage.Get[storage.Home](s.Store, storage.KindHome.Ref(c.Org, in.HomeID))
 		if err != nil {
 			return home, err

@@ -45,6 +45,9 @@ func (c *Caller) Payer() string {
 	return c.Org
 }
 
+// anonymous reports whether the caller of an open operation sent the call.
+func (c *Caller) anonymous() bool { return c.Key == nil && !c.Operator }
+
 // Authenticator identifies the caller of a request. It returns a public *Problem or an
 // internal error.
 type Authenticator func(r *http.Request, route *Route, now time.Time) (Caller, error)
@@ -236,8 +239,8 @@ func (c *Caller) name(r *http.Request) {
 func (s *Server) MayActFor(c *Caller, org string) error {
 	switch {
 	case c.Operator:
-	case c.Key == nil:
-		return errForbiddenOrganization(org) // the caller of an open operation
+	case c.anonymous():
+		return errForbiddenOrganization(org)
 	case org == c.Key.OrganizationID:
 		return nil
 	}

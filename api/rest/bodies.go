@@ -43,7 +43,7 @@ func (m *bodyMemory) hold(c *Caller, n int64, changed bool) (release func(), err
 
 func errBodyMemory(c *Caller, limit int64) *Problem {
 	whose := "organization"
-	if c.Key == nil {
+	if c.anonymous() {
 		whose = "group of clients without an API key"
 	}
 	return NewProblem(CodeRateLimited,

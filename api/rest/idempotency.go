@@ -37,17 +37,21 @@ func Fingerprint(in any) (string, error) {
 }
 
 // Idempotent runs an operation with an idempotency key. For a repeated key, it returns
-// the first response. owner and scope define the namespace of the key. run gets the
-// identifier of the resource to create. A second run with the same identifier must have
-// no further effect. Two requests may run at the same time, and a repeat resumes an
-// interrupted request.
-func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, made string, in any, run func(made string) (Out, error)) (out Out, err error) {
+// the first response. A key belongs to the operation, its path and the organization, or to
+// the client address of a caller without an API key. run gets made, the identifier of the
+// resource to create. A second run with the same identifier must have no further effect. Two
+// requests may run at the same time, and a repeat resumes an interrupted request.
+func Idempotent[Out any](ctx context.Context, s *Server, c *Call, made string, in any, run func(made string) (Out, error)) (out Out, err error) {
 	if c.IdempotencyKey == "" {
 		return run(made)
 	}
 	print, err := Fingerprint(in)
 	if err != nil {
 		return out, err
+	}
+	owner, scope := c.Org, c.ID
+	if c.anonymous() {
+		owner, scope = storage.Shared, c.Client
 	}
 	now := storage.Time{Time: s.Store.Now()}
 	request := storage.IdempotentRequest{
@@ -71,7 +75,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, owner, scope, 
 		return out, err
 	}
 	if n := len(completed.Answer) / KeyBytes; n > 0 {
-		s.newKeys.charge(owner, n, s.Store.Now())
+		s.newKeys.charge(c.Payer(), n, s.Store.Now())
 	}
 	switch _, err = s.Requests.PutRequest(ctx, completed, revision); {
 	case errors.Is(err, storage.ErrUnavailable): // run has stored the resource
@@ -99,7 +103,7 @@ func (s *Server) firstRequest(ctx context.Context, c *Call, request storage.Idem
 		if storage.IgnoreNotFound(err) != nil || err == nil && first.Known(now) {
 			return first, revision, err
 		}
-		if err := s.takeNewKey(c, request.OrganizationID, now); err != nil {
+		if err := s.takeNewKey(c, now); err != nil {
 			return first, 0, err
 		}
 		// The revision is 0, or belongs to an expired request that is replaced.
@@ -119,19 +123,19 @@ const KeyBytes = 4 << 10
 // client address without an API key.
 const anonymousShare = 100
 
-// takeNewKey takes a new idempotency key from the share of the owner. A caller without an
+// takeNewKey takes a new idempotency key from the share of the payer. A caller without an
 // API key also takes it from the share of its client address, and all such callers have the
-// share of one organization. All owners share one store, and its oldest keys go first.
-// Without shares, one owner could make it forget the keys of another.
-func (s *Server) takeNewKey(c *Call, owner string, now time.Time) error {
+// share of one organization. All payers share one store, and its oldest keys go first.
+// Without shares, one payer could make it forget the keys of another.
+func (s *Server) takeNewKey(c *Call, now time.Time) error {
 	whose := "organization"
-	if owner == storage.Shared {
+	if c.anonymous() {
 		if wait := s.anonymousKeys.take(c.Client, now); wait > 0 {
 			return errNewKeys("client address", s.anonymousKeys.burst, wait)
 		}
 		whose = "group of clients without an API key"
 	}
-	if wait := s.newKeys.take(owner, now); wait > 0 {
+	if wait := s.newKeys.take(c.Payer(), now); wait > 0 {
 		return errNewKeys(whose, s.newKeys.burst, wait)
 	}
 	return nil

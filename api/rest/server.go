@@ -38,7 +38,7 @@ type Server struct {
 	// keys limits by API key, organizations by their organization, and addresses by client
 	// address.
 	keys, organizations, addresses *limiter
-	// newKeys limits new idempotency keys by organization. anonymousKeys limits the new
+	// newKeys limits new idempotency keys by payer. anonymousKeys limits the new
 	// idempotency keys of callers without an API key by client address.
 	newKeys, anonymousKeys *limiter
 

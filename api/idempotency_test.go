@@ -44,6 +44,38 @@ func TestIdempotency_SolarOfDeletedHome(t *testing.T) {
 	}
 }
 
+// The repeat of a request gets the first response, even if a new request would be refused now.
+// TestTriggerQuota repeats a trigger.
+func TestIdempotency_RepeatThatIsRefusedNow(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	e.store.SetLimit(storage.Limit{Kind: storage.KindSchedule, Max: 1, Setting: "max-schedules"})
+	e.load(`{"resource":"home","organizationId":"acme","id":"sf","zipcode":"94103"}`)
+	endpoint := e.newEndpoint(acme)
+	for _, c := range []struct {
+		path, body string
+		change     func()
+		refused    int
+	}{
+		{"/v1/webhook/schedules/create", `{"everyMinutes":60}`, func() {}, 409},
+		{endpointsPath + endpoint + "/replay", `{"since":"2026-07-01T00:00:00Z"}`, func() { e.ask(acme, endpointsPath+endpoint+"/delete", "").ok(t) }, 404},
+		{
+			"/v1/homes/solar/create", `{"homeId":"sf","solarSystemSizeKw":5,"exportValues":"PG&E NBT24"}`,
+			func() { e.operate("/v1/admin/homes/sf/update", `{"organizationId":"acme","zipcode":"60614"}`).ok(t) }, 200,
+		},
+	} {
+		ask := func(once string) answer { return e.repeat(e.public.URL, acme, c.path, c.body, once) }
+		first := ask("first").expect(t, 200, "")
+		c.change()
+		if again := ask("first").expect(t, 200, ""); string(again.body) != string(first.body) {
+			t.Errorf("%s: first %s, second %s", c.path, first.body, again.body)
+		}
+		if got := ask("other"); got.status != c.refused {
+			t.Errorf("%s with another key: %d %s, want %d", c.path, got.status, got.body, c.refused)
+		}
+	}
+}
+
 func TestIdempotency_Repeats(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,10 @@ const maxAhead = 4
 // CheckInput names every field that cannot be right at a time for the home in a view. Only
 // new input is checked: solar that is stored stays valid.
 func (s *Solar) CheckInput(p *Problems, v View, now time.Time) {
+	stored, _, err := Read[Solar](v, s.Ref())
+	if err == nil && reflect.DeepEqual(stored.SolarSettings, s.SolarSettings) {
+		return
+	}
 	if l := s.Losses; l != nil && *l > 0 && *l < 1 {
 		p.Addf("losses", "must be in percent: %v looks like a fraction, which is %.4g percent", *l, *l*100)
 	}

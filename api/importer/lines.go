@@ -253,9 +253,6 @@ type solarLine struct {
 
 func (l *solarLine) prepare(c *check) storage.Entity {
 	c.ofHome(&l.lineHead, &l.Base, l.HomeID)
-	was, found := replaced[storage.Solar](c, storage.KindSolar.Ref(l.OrganizationID, l.HomeID))
-	if !found || !reflect.DeepEqual(was.SolarSettings, l.SolarSettings) { // stored solar stays valid
-		l.CheckInput(&c.p, c.v, c.now)
-	}
+	l.CheckInput(&c.p, c.v, c.now)
 	return &l.Solar
 }

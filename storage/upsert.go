@@ -29,9 +29,9 @@ type UpsertResult struct {
 	Err error
 }
 
-// Upsert creates or replaces many entities, durably and in atomic batches. It reports and
-// skips invalid entities. It does not write unchanged entities. When it returns, reads
-// include all its writes.
+// Upsert creates or replaces many entities, durably and in atomic batches. No two may have the
+// same reference. It reports and skips invalid entities. It does not write unchanged entities.
+// When it returns, reads include all its writes.
 func (s *Store) Upsert(ctx context.Context, entities []Entity) []UpsertResult {
 	return s.UpsertFrom(ctx, math.MaxUint64, entities)
 }
@@ -52,7 +52,7 @@ func (s *Store) UpsertFrom(ctx context.Context, revision uint64, entities []Enti
 		return results
 	}
 	defer quota.release()
-	u := upsert{s: s, quota: quota, from: revision, results: results, unseen: map[Ref]bool{}, own: map[Ref]bool{}}
+	u := upsert{s: s, quota: quota, from: revision, results: results}
 	for i, e := range entities {
 		if results[i].Change, err = u.add(ctx, i, e); err != nil {
 			results[i] = UpsertResult{Err: err}
@@ -97,28 +97,12 @@ type upsert struct {
 	batch   []Write
 	places  []int // of the batch's writes in results
 	results []UpsertResult
-	newest  uint64       // the last revision that the call wrote
-	unseen  map[Ref]bool // entities of this call that reads may not include yet
-	own     map[Ref]bool // entities of earlier batches of this call
-}
-
-// changed reports whether another caller has changed an entity since revision from.
-func (u *upsert) changed(current Record) bool {
-	return current.Revision > u.from && !u.own[current.Ref]
+	newest  uint64 // the last revision that the call wrote
 }
 
 // add adds the write of entity i to the batch, and stores a full batch.
 func (u *upsert) add(ctx context.Context, i int, e Entity) (Change, error) {
-	if u.unseen[e.Ref()] {
-		// Store the first write and wait for it, so that the second write compares with
-		// the first.
-		u.flush(ctx)
-		if err := u.s.WaitFor(ctx, u.newest); err != nil {
-			return "", err
-		}
-		clear(u.unseen)
-	}
-	w, current, change, err := u.s.upsert(e, u.changed)
+	w, current, change, err := u.s.upsert(e, u.from)
 	switch {
 	case err != nil:
 	case change == Created:
@@ -130,7 +114,6 @@ func (u *upsert) add(ctx context.Context, i int, e Entity) (Change, error) {
 		return change, err
 	}
 	u.batch, u.places = append(u.batch, w), append(u.places, i)
-	u.unseen[w.Ref] = true
 	if len(u.batch) == MaxBatch {
 		u.flush(ctx)
 	}
@@ -139,10 +122,7 @@ func (u *upsert) add(ctx context.Context, i int, e Entity) (Change, error) {
 
 // flush stores the batch.
 func (u *upsert) flush(ctx context.Context) {
-	last, err := u.s.flush(ctx, u.batch, u.changed)
-	for i := range u.batch {
-		u.own[u.batch[i].Ref] = err == nil
-	}
+	last, err := u.s.flush(ctx, u.batch, u.from)
 	u.newest = max(u.newest, last)
 	if err != nil {
 		for _, i := range u.places {
@@ -162,8 +142,8 @@ func addError(results []UpsertResult, err error) {
 }
 
 // upsert returns the write that replaces the stored entity with e, and what it replaces.
-// Errors: ErrConflict if the stored entity has changed.
-func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, current Record, change Change, err error) {
+// Errors: ErrConflict if the stored entity has changed since a revision.
+func (s *Store) upsert(e Entity, since uint64) (w Write, current Record, change Change, err error) {
 	if err := Validate(e); err != nil {
 		return w, current, "", err
 	}
@@ -171,7 +151,7 @@ func (s *Store) upsert(e Entity, changed func(Record) bool) (w Write, current Re
 	if err != nil {
 		return w, current, "", err
 	}
-	if changed(current) {
+	if current.Revision > since {
 		return w, current, "", ErrConflict
 	}
 	change = Created
@@ -195,8 +175,8 @@ func unchanged(e Entity, current Record) (bool, error) {
 }
 
 // flush appends a batch. An import states the desired values, so flush overwrites the
-// values of another writer, unless they have changed. It retries only once.
-func (s *Store) flush(ctx context.Context, batch []Write, changed func(Record) bool) (uint64, error) {
+// values of another writer, unless they have changed since a revision. It retries only once.
+func (s *Store) flush(ctx context.Context, batch []Write, since uint64) (uint64, error) {
 	if len(batch) == 0 {
 		return 0, nil
 	}
@@ -209,7 +189,7 @@ func (s *Store) flush(ctx context.Context, batch []Write, changed func(Record) b
 	}
 	for i, w := range batch {
 		current, err := s.replaced(w.Ref)
-		if _, erased := errors.AsType[*ErasedError](err); erased || err == nil && changed(current) {
+		if _, erased := errors.AsType[*ErasedError](err); erased || err == nil && current.Revision > since {
 			return 0, ErrConflict // the batch may have entities of other organizations
 		}
 		if err != nil {

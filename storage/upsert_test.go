@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gridhook/gridhook/storage"
@@ -55,40 +54,6 @@ func TestUpsert_Changes(t *testing.T) {
 	if !a.UpdatedAt.Equal(created) || !b.CreatedAt.Equal(created) || !b.UpdatedAt.Equal(c.now) {
 		t.Errorf("the times are %v, and %v and %v", a.UpdatedAt, b.CreatedAt, b.UpdatedAt)
 	}
-}
-
-func TestUpsert_SameEntityTwice(t *testing.T) {
-	s, log, _, _ := newStore(t)
-	upsert(t, s, "created created updated unchanged updated",
-		home("a", "One"), home("b", "One"), home("a", "Two"), home("a", "Two"), home("a", "Three"))
-	if h := getHome(t, s, "a"); h.Name != "Three" {
-		t.Errorf("the last home is %q", h.Name)
-	}
-	if last, _ := log.Last(t.Context()); last != 4 {
-		t.Errorf("%d writes, want 4", last)
-	}
-}
-
-// TestUpsert_SameEntityLater checks that the last line of an entity wins, also if a full
-// batch with the first line is stored and the replica does not have it yet.
-func TestUpsert_SameEntityLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, _, replica, _ := newStore(t)
-		upsert(t, s, "created", home("a", "One"))
-		entities := []storage.Entity{home("a", "Two")}
-		for i := range storage.MaxBatch - 1 {
-			entities = append(entities, home(fmt.Sprint("h", i), ""))
-		}
-		release := replica.Hold()
-		go func() {
-			synctest.Wait()
-			release()
-		}()
-		results := s.Upsert(t.Context(), append(entities, home("a", "One")))
-		if last, name := results[storage.MaxBatch], getHome(t, s, "a").Name; last.Change != storage.Updated || name != "One" {
-			t.Errorf("the last line is %s (%v), the name is %s", last.Change, last.Err, name)
-		}
-	})
 }
 
 func TestUpsert_SkipsInvalid(t *testing.T) {

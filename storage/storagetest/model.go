@@ -60,9 +60,9 @@ func names() *rapid.Generator[string] {
 func (m *model) upsert(t *testing.T, rt *rapid.T) {
 	m.clock = m.clock.Add(time.Second)
 	type line struct{ id, name string }
-	lines := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) line {
+	lines := rapid.SliceOfNDistinct(rapid.Custom(func(rt *rapid.T) line {
 		return line{homeIDs().Draw(rt, "id"), names().Draw(rt, "name")}
-	}), 0, 6).Draw(rt, "lines")
+	}), 0, 6, func(l line) string { return l.id }).Draw(rt, "lines")
 	entities := make([]storage.Entity, len(lines))
 	for i, l := range lines {
 		h := Home(m.org, l.id, "")

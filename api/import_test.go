@@ -297,3 +297,25 @@ func TestImport_DamagedRecords(t *testing.T) {
 		t.Errorf("the endpoint is %+v", w)
 	}
 }
+
+// An import reports every wrong line, but beyond 100,000 wrong fields only the first of a line.
+func TestImport_ManyWrongFields(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	var unknown strings.Builder
+	for i := range 101 {
+		fmt.Fprintf(&unknown, `,"x%d":1`, i)
+	}
+	const lines = 1_100
+	body := strings.Repeat(`{"resource":"home","organizationId":"acme","id":"home1"`+unknown.String()+"}\n", lines)
+	report, fields := e.imported(body), 0
+	for _, wrong := range report.Errors {
+		fields += len(wrong.Fields)
+	}
+	if report.Failed != lines || len(report.Errors) != lines || fields > 100_000+lines {
+		t.Errorf("%d lines failed, %d are reported with %d fields", report.Failed, len(report.Errors), fields)
+	}
+	if first, last := report.Errors[0], report.Errors[lines-1]; len(first.Fields) != 101 || len(last.Fields) != 1 {
+		t.Errorf("the first line has %d errors and the last %d", len(first.Fields), len(last.Fields))
+	}
+}

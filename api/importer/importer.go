@@ -20,6 +20,10 @@ import (
 // reporting every line.
 const MaxLines = 200_000
 
+// maxWrong is the number of wrong fields of an import beyond which each line reports only its
+// first wrong field. A line of 700 bytes can have 101.
+const maxWrong = 100_000
+
 // errImportCut reports that the log became unavailable during an import.
 var errImportCut = rest.NewProblem(rest.CodeUnavailable, "The service cannot store the whole import now.",
 	"Import the same lines again after retry_after_seconds. Lines that are already stored change nothing.").After(rest.UnavailableSeconds)
@@ -76,6 +80,7 @@ type importer struct {
 	caller *rest.Caller
 	now    time.Time
 	report wire.Imported
+	wrong  int // number of wrong fields so far
 	byKind map[storage.Kind][]*pending
 	// keys has the organizations of this import's new keys by identifier.
 	keys map[string]string
@@ -167,11 +172,22 @@ func (im *importer) decode(l *pending) (read bool) {
 	if l.line = newLine(l.resource); l.line == nil {
 		return false
 	}
-	l.wrong, read = im.Decode(l.text, l.line, "line")
+	wrong, read := im.Decode(l.text, l.line, "line")
+	l.wrong = im.bounded(l, wrong)
 	if o, ok := l.line.(*organizationLine); ok && o.ID == "" && o.OrganizationID != "" { // prepare uses it as the id
 		l.wrong = slices.DeleteFunc(l.wrong, func(f storage.FieldError) bool { return f.Field == "id" })
 	}
 	return read
+}
+
+// bounded returns the wrong fields of a line that an import reports. l.wrong is counted
+// already, and wrong begins with it.
+func (im *importer) bounded(l *pending, wrong []storage.FieldError) []storage.FieldError {
+	im.wrong += max(0, len(wrong)-len(l.wrong))
+	if most := max(1, len(l.wrong)); im.wrong > maxWrong && len(wrong) > most {
+		return slices.Clone(wrong[:most])
+	}
+	return wrong
 }
 
 // store checks the lines of one kind and stores the correct lines. A line may keep a part of
@@ -306,7 +322,7 @@ func (im *importer) count(l *pending, r storage.UpsertResult) error {
 
 func (im *importer) fail(l *pending, wrong []storage.FieldError) {
 	im.report.Failed++
-	e := wire.ImportError{Line: l.number, Resource: l.resource, Fields: wrong}
+	e := wire.ImportError{Line: l.number, Resource: l.resource, Fields: im.bounded(l, wrong)}
 	if l.entity != nil {
 		e.ID = l.entity.Ref().ID
 	}

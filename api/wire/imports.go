@@ -11,7 +11,7 @@ type Imported struct {
 	Updated   int              `json:"updated" example:"0"`
 	Unchanged int              `json:"unchanged" example:"0"`
 	Failed    int              `json:"failed" example:"1"`
-	Errors    []ImportError    `json:"errors"`
+	Errors    []ImportError    `json:"errors" doc:"The wrong lines. Beyond 100,000 wrong fields, a line has only the first of its wrong fields."`
 	Secrets   []ImportedSecret `json:"secrets" doc:"The signing secrets of new endpoints and the texts of new keys. Only this response contains them."`
 }
 

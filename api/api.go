@@ -119,6 +119,7 @@ type server struct {
 	rest *rest.Server
 
 	listening rest.Shares // clients that listen at relay endpoints, by organization
+	testing   rest.Shares // tests of endpoints, by payer
 }
 
 // openADR returns the dependencies of the OpenADR operations.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -196,10 +197,23 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 // allowance for the rest of the operation.
 const testTimeout = 65 * time.Second
 
+// maxTests is the maximum number of tests of a payer that run at once at this process. Each
+// holds a connection for up to testTimeout.
+const maxTests = 8
+
+// errTests refuses a test beside maxTests others.
+var errTests = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d tests of endpoints running, which is the limit.", maxTests),
+	"Retry after retry_after_seconds, when a test has ended.").After(1)
+
 func (s *server) testEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (events.Delivery, error) {
 	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))
 	if err != nil {
 		return events.Delivery{}, err
 	}
+	release, err := s.testing.TakeOne(c.Payer(), maxTests, errTests)
+	if err != nil {
+		return events.Delivery{}, err
+	}
+	defer release()
 	return s.Tester.SendTest(ctx, e)
 }

@@ -74,12 +74,7 @@ var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organiza
 
 // await waits for a free slot. Errors: errWaiting, or errNoSlot if ctx ends first.
 func (e *Estimates) await(ctx context.Context, org string) (release func(), err error) {
-	leave, err := e.entrants.Take(org, 1, func(_, own int64) error {
-		if own >= int64(maxWaiting+e.atOnce) {
-			return errWaiting
-		}
-		return nil
-	})
+	leave, err := e.entrants.TakeOne(org, int64(maxWaiting+e.atOnce), errWaiting)
 	if err != nil {
 		return nil, err
 	}

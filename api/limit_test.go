@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,6 +57,43 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
+}
+
+// heldTester responds to no test webhook before released is closed.
+type heldTester struct {
+	tester
+	began    chan struct{}
+	released chan struct{}
+}
+
+func (h heldTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (events.Delivery, error) {
+	h.began <- struct{}{}
+	<-h.released
+	return h.tester.SendTest(ctx, e)
+}
+
+// An organization has at most 8 tests of slow endpoints at once, together with the child
+// organizations that its keys act for. Another organization can test meanwhile.
+func TestEndpoint_TestsAtOnce(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	held := heldTester{began: make(chan struct{}), released: make(chan struct{})}
+	e.deps.Tester, e.deps.Registerer = held, nil
+	e.public = e.serve(publicAPI(e.deps, rest.Options{}))
+	path, other := endpointsPath+e.newEndpoint(acme)+"/test", endpointsPath+e.newEndpoint(bolt)+"/test"
+	var tests sync.WaitGroup
+	for range 8 {
+		tests.Go(func() { e.ask(acme, path, "").ok(t) })
+		<-held.began
+	}
+	e.ask(acme, path, "").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	tests.Go(func() { e.ask(bolt, other, "").ok(t) })
+	<-held.began
+	close(held.released)
+	tests.Wait()
+	tests.Go(func() { e.ask(acme, path, "").ok(t) })
+	<-held.began
+	tests.Wait()
 }
 
 // TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can

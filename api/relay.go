@@ -43,12 +43,7 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 	if err := s.relayOf(c); err != nil {
 		return nil, err
 	}
-	release, err := s.listening.Take(c.Org, 1, func(_, own int64) error {
-		if own >= maxRelayClients {
-			return errRelayClients
-		}
-		return nil
-	})
+	release, err := s.listening.TakeOne(c.Org, maxRelayClients, errRelayClients)
 	if err != nil {
 		return nil, err
 	}

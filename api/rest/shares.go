@@ -28,6 +28,16 @@ func (s *Shares) Take(owner string, n int64, refuse func(total, own int64) error
 	}), nil
 }
 
+// TakeOne takes one unless the owner has most already. Errors: full.
+func (s *Shares) TakeOne(owner string, most int64, full *Problem) (release func(), err error) {
+	return s.Take(owner, 1, func(_, own int64) error {
+		if own >= most {
+			return full
+		}
+		return nil
+	})
+}
+
 func (s *Shares) add(owner string, n int64) {
 	if s.by == nil {
 		s.by = map[string]int64{}

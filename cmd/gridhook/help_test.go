@@ -53,6 +53,28 @@ func words(line string) []string {
 	return all
 }
 
+func TestHelp_UnknownCommand(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"help", "foo"}, exitUsage, `unknown command "foo"`},
+		{[]string{"help", "hoem"}, exitUsage, "did you mean home"},
+		{[]string{"help", "home", "foo"}, exitUsage, `"gridhook home" has no command "foo"`},
+		{[]string{"help"}, 0, ""},
+		{[]string{"help", "home"}, 0, ""},
+		{[]string{"help", "home", "get"}, 0, ""},
+		{[]string{"help", "exit-codes"}, 0, ""},
+	} {
+		var errs bytes.Buffer
+		g := &globals{out: &bytes.Buffer{}, err: &errs}
+		if code := g.execute(t.Context(), c.args); code != c.code || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%v: exit code %d, %q; want %d, %q", c.args, code, errs.String(), c.code, c.want)
+		}
+	}
+}
+
 // Every command has an example, and the command line accepts every example.
 func TestExamples(t *testing.T) {
 	g := &globals{out: &bytes.Buffer{}, err: &bytes.Buffer{}}

@@ -50,9 +50,23 @@ admin address with the operator's key.`,
 		newDemoCommand(g), newListenCommand(g), newVerifyCommand(g), newOpenAPICommand(g))
 	root.AddCommand(newVersionCommand(g))
 	root.AddCommand(newHelpTopics()...)
+	root.InitDefaultHelpCmd()
+	refuseUnknown(root)
 	root.SetFlagErrorFunc(suggestFlag)
 	g.prepare(root)
 	return root
+}
+
+// refuseUnknown makes "help" fail for a command that does not exist.
+func refuseUnknown(root *cobra.Command) {
+	help, _, _ := root.Find([]string{"help"}) // exists
+	help.Args = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		if err == nil && found.HasSubCommands() {
+			err = found.ValidateArgs(rest)
+		}
+		return err
+	}
 }
 
 // addGroup adds subcommands that the help lists under a title.

@@ -72,7 +72,7 @@ func (c *Conn) Copy(ctx context.Context, content Content, apply func(Raw) error)
 	case info.State.Msgs == 0:
 		return info.State.LastSeq, nil
 	case info.Config.Retention == jetstream.WorkQueuePolicy:
-		return info.State.LastSeq, c.copyQueue(ctx, content.Stream, apply)
+		return info.State.LastSeq, c.copyQueue(ctx, content.Stream, info.State.LastSeq, apply)
 	}
 	return c.copyLog(ctx, content, info.State.LastSeq, apply)
 }
@@ -157,11 +157,24 @@ func (c *Conn) copyRange(ctx context.Context, stream string, position, end uint6
 	return nil
 }
 
-// copyQueue reads the messages one by one, because only a queue's workers may follow it.
-func (c *Conn) copyQueue(ctx context.Context, name string, apply func(Raw) error) error {
+// copyQueue reads the messages one by one, because only a queue's workers may follow it. A
+// message that is due gets a new sequence. So at end, the last sequence at the start of the copy,
+// copyQueue continues once, to the last sequence then. WatchQueues has what arrives later.
+func (c *Conn) copyQueue(ctx context.Context, name string, end uint64, apply func(Raw) error) error {
+	continued := false
 	for m, err := range c.messages(ctx, name, ">", 1) {
 		if err != nil {
 			return err
+		}
+		if m.Sequence > end {
+			if continued {
+				return nil
+			}
+			info, err := c.streamInfo(ctx, name)
+			if err != nil {
+				return err
+			}
+			end, continued = info.State.LastSeq, true
 		}
 		stored := Raw{m.Sequence, m.Time.UTC(), m.Subject, m.Header, m.Data}
 		if err := apply(renameMessage(stored, c.prefix.standard)); err != nil {

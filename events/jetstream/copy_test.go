@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/nats-io/nuid"
@@ -75,5 +76,30 @@ func TestCopyLog_SteadyWrites(t *testing.T) {
 	})
 	if err != nil || copied != 4 || last != 5 {
 		t.Errorf("%d messages up to %d, %v, want 4 up to 5", copied, last, err)
+	}
+}
+
+// The copy of a queue ends although a message arrives with each that it reads. It has the
+// messages that get a new sequence during the copy, because they are due.
+func TestCopy_BusyQueue(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	written := 0
+	write := func() {
+		written++
+		_, err := b.publish(within(t), retryDuePrefix+walksLane+"."+nuid.Next(), nuid.Next(), struct{}{})
+		must(t, err)
+	}
+	write()
+	write()
+	copied := 0
+	_, err := b.Copy(within(t), Content{Stream: retriesStream, Queue: true}, func(Raw) error {
+		if copied++; copied == 100 {
+			return errors.New("the copy does not end")
+		}
+		write()
+		return nil
+	})
+	if err != nil || copied != 4 {
+		t.Errorf("%d messages, %v, want the 2 at the start and the 2 that arrived meanwhile", copied, err)
 	}
 }

@@ -173,6 +173,13 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 		if len(r.page) == r.query.Limit {
 			return true, nil
 		}
+		if now.Outcome.GivenUp() {
+			log, err := history(r.tx, triggerID, d) // for the reason
+			if err != nil {
+				return false, err
+			}
+			now.Delivery = log.Delivery
+		}
 		now.TriggerID = triggerID
 		r.page, r.last = append(r.page, now.Delivery), cursor{triggerID, current}
 	}
@@ -276,7 +283,8 @@ func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.Delivery
 	return false, nil
 }
 
-// history returns the current state of a slice's delivery, with its attempts.
+// history returns the current state of a slice's delivery, with its attempts. If the delivery
+// was given up without a request, its reason also says why the last request failed.
 func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events.DeliveryLog, err error) {
 	now, err := latest(tx, triggerID, *first)
 	if err != nil {
@@ -289,5 +297,14 @@ func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events
 	}
 	more, err := attempts(tx, key(triggerID, first.HomeID, first.EndpointID))
 	log.Attempts = append(log.Attempts, more...)
+	if end := log.Last(); !end.Outcome.GivenUp() || end.Tried() {
+		return log, err
+	}
+	for _, a := range slices.Backward(log.Attempts) {
+		if a.Counts() && a.Reason != "" {
+			log.Reason += "; last attempt: " + a.Reason
+			break
+		}
+	}
 	return log, err
 }

@@ -190,6 +190,47 @@ func TestAttempts_AllStored(t *testing.T) {
 	}
 }
 
+// A delivery that was given up without another request shows why, and why its last attempt
+// failed.
+func TestDeliveries_LastFailure(t *testing.T) {
+	tests := []struct {
+		name  string
+		later []events.Delivery // the outcomes after a first attempt with status 503
+		want  string
+	}{
+		{"disabled", []events.Delivery{{Outcome: events.OutcomeFailed, Attempt: 1, Reason: "the endpoint is disabled"}}, "the endpoint is disabled; last attempt: status 503"},
+		{
+			"down", []events.Delivery{
+				{Outcome: events.OutcomeRetrying, Attempt: 2, Milliseconds: 1, Reason: "timeout"},
+				{Outcome: events.OutcomeRetrying, Attempt: 2, Milliseconds: 1, Reason: "the worker stopped", ErrorClass: events.ErrorStopping},
+				{Outcome: events.OutcomeRetrying, Attempt: 2, Reason: "the endpoint is down, no attempt was made"},
+				{Outcome: events.OutcomeExpired, Attempt: 2, Reason: "the deadline passed"},
+			}, "the deadline passed; last attempt: timeout",
+		},
+		{"failed attempt", []events.Delivery{{Outcome: events.OutcomeFailed, Attempt: 2, Milliseconds: 1, Reason: "status 500"}}, "status 500"},
+		{"still retried", nil, "status 503"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l, tr := newLedger(t), trigger("org", "trg_1", 0, 1)
+			accept(t, l, tr)
+			first := delivery("h1", events.OutcomeRetrying, 1)
+			first.MessageID, first.Milliseconds, first.Reason = events.MessageID(tr.ID, "h1", first.EndpointID), 1, "status 503"
+			fold(t, l, slice(tr, 0, true, first))
+			for i, d := range test.later {
+				d.HomeID, d.EndpointID, d.MessageID, d.At = "h1", first.EndpointID, first.MessageID, at(time.Duration(i+1)*time.Minute)
+				fold(t, l, retry(tr, fmt.Sprint("r", i), d))
+			}
+			log, err := l.Delivery("org", first.MessageID)
+			must(t, err)
+			list := all(t, l, "org", events.DeliveryQuery{Limit: 9})
+			if len(list) != 1 || list[0].Reason != test.want || log.Reason != test.want {
+				t.Errorf("the list has %+v, the delivery %q, want %q", list, log.Reason, test.want)
+			}
+		})
+	}
+}
+
 // An endpoint that never failed has the time of its last success, which the prune drops.
 // EachHealth leaves the endpoint out. Its first failure keeps the time.
 func TestHealth_NeverFailed(t *testing.T) {

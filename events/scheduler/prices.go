@@ -38,9 +38,10 @@ var priceKinds = []storage.Kind{storage.KindRatePlan, storage.KindPlanEvent, sto
 
 // priceWatch is the observed state of one schedule.
 type priceWatch struct {
-	newest uint64 // newest observed change
-	checks int    // consecutive checks with new changes
-	done   uint64 // newest processed change
+	schedule uint64 // revision of the schedule
+	newest   uint64 // newest observed change
+	checks   int    // consecutive checks with new changes
+	done     uint64 // newest processed change
 	// retryAt is when a run beyond a limit of the organization is retried.
 	retryAt time.Time
 }
@@ -63,8 +64,8 @@ func (s *Scheduler) checkPrices(ctx context.Context) error {
 	waiting, failed := false, error(nil)
 	for ref, c := range found {
 		watch := s.prices[ref]
-		if watch == nil {
-			watch = &priceWatch{}
+		if watch == nil || watch.schedule != c.revision {
+			watch = &priceWatch{schedule: c.revision}
 			s.prices[ref] = watch
 		}
 		if !watch.settled(c.newest()) {
@@ -100,6 +101,7 @@ func (w *priceWatch) settled(newest uint64) bool {
 // priceChanges are the recent changes that may affect a schedule.
 type priceChanges struct {
 	schedule  storage.Schedule
+	revision  uint64 // of the schedule
 	first     uint64 // revision of the schedule's creation
 	revisions []uint64
 }
@@ -134,7 +136,7 @@ func (s *Scheduler) changes() (map[storage.Ref]*priceChanges, error) {
 			}
 			active, err := storage.IsActive(v, r.Org)
 			if active {
-				found[r.Ref] = &priceChanges{schedule: *schedule, first: r.First}
+				found[r.Ref] = &priceChanges{schedule: *schedule, revision: r.Revision, first: r.First}
 			}
 			return err
 		})
@@ -184,7 +186,8 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 		return nil
 	}
 	window, ok := s.window(schedule, now)
-	if !ok {
+	if !ok { // until the next change
+		watch.done = c.newest()
 		return nil
 	}
 	t := events.NewTrigger(schedule.OrganizationID, window, now)

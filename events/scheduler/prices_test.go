@@ -1,9 +1,11 @@
 package scheduler
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -307,6 +309,31 @@ func TestFollowPrices_UnreadableTrigger(t *testing.T) {
 		w.triggered()
 		w.peak("p")
 		pass(2*pricesEvery + time.Second)
+		if got := w.triggered(); got != "p of 2" {
+			t.Errorf("triggers %q, want p of 2", got)
+		}
+		stop()
+	})
+}
+
+// A stored window that is not valid is logged once for each change, not at each check. A
+// corrected window runs the schedule.
+func TestFollowPrices_InvalidWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		var log bytes.Buffer
+		w.logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.change("sch", func(s *storage.Schedule) { s.Window.LengthMinutes = -60 })
+		stop := w.fleet(1)
+		for want := 1; want <= 2; want++ {
+			w.peak("p")
+			pass(10 * minute)
+			if got := strings.Count(log.String(), "its window is not valid"); got != want {
+				t.Errorf("after %d changes the log has %d lines", want, got)
+			}
+		}
+		w.change("sch", func(s *storage.Schedule) { s.Window.LengthMinutes = 60 })
+		pass(minute)
 		if got := w.triggered(); got != "p of 2" {
 			t.Errorf("triggers %q, want p of 2", got)
 		}

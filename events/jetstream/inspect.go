@@ -34,6 +34,8 @@ type Depth struct {
 	DeadLetters uint64
 	// State is the last revision of the log of record.
 	State uint64
+	// Trigger and Receipt are the sequences of the newest stored messages, 0 without one.
+	Trigger, Receipt uint64
 }
 
 // Finding is the result of a check.
@@ -91,6 +93,13 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 		// These streams deny deletion, and messages expire only from the front.
 		if n := info.State.NumDeleted; n > 0 {
 			f.Damage = append(f.Damage, fmt.Sprintf("%s has lost %d messages", name, n))
+		}
+		switch {
+		case info.State.Msgs == 0:
+		case name == triggersStream:
+			f.Depth.Trigger = info.State.LastSeq
+		case name == receiptsStream:
+			f.Depth.Receipt = info.State.LastSeq
 		}
 	case workStream:
 		f.Depth.Slices = info.State.Msgs

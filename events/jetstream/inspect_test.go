@@ -24,7 +24,7 @@ func TestInspector_Healthy(t *testing.T) {
 	i := b.NewInspector()
 	trigger := newTrigger("acme")
 	for round := range 3 {
-		if f := look(t, i, 0); f.Damage != nil || f.Recreated != nil {
+		if f := look(t, i, 0); f.Damage != nil || f.Recreated != nil || f.Depth.Receipt != uint64(round) {
 			t.Fatalf("round %d: found %+v", round, f)
 		}
 		must(t, b.PutSlice(within(t), newSlice(trigger, round)))

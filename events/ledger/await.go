@@ -58,6 +58,14 @@ func (l *Ledger) behindLocked() bool {
 	return l.triggers < l.newestTrigger || l.receipts < l.newestReceipt
 }
 
+// Lag returns how many triggers and receipts the ledger has not folded, of those up to the
+// given sequences.
+func (l *Ledger) Lag(trigger, receipt uint64) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(trigger, l.triggers) - l.triggers + max(receipt, l.receipts) - l.receipts
+}
+
 // until waits until a condition holds. The condition is evaluated while mu is held.
 func (l *Ledger) until(ctx context.Context, holds func() bool) error {
 	for {

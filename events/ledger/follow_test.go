@@ -127,11 +127,17 @@ func TestFollow_ReceiptsAfterTriggers(t *testing.T) {
 		if len(whole) > 0 {
 			t.Error("AwaitReceipts returns before the receipts")
 		}
+		if lag := l.Lag(4, 3); lag != 1+3 {
+			t.Errorf("before the receipts the ledger lags by %d messages", lag)
+		}
 		close(s.goOn)
 		must(t, <-whole)
 		l.opt.Quota.Waiting = 1 // one walk has not ended
 		if _, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1)); err == nil || l.Behind() {
 			t.Error("after the receipts a trigger beyond the quota is accepted")
+		}
+		if lag := l.Lag(0, 2); lag != 0 { // an inspection before the last receipt
+			t.Errorf("after the receipts the ledger lags by %d messages", lag)
 		}
 		cancel()
 		must(t, <-done)

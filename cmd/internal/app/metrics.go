@@ -80,6 +80,9 @@ func (s *collector) queues(send gauge) {
 	send("triggers_unstarted", "Accepted triggers whose walk has not begun.", float64(depth.Unstarted))
 	send("dead_letters", "Messages that could not be processed.", float64(depth.DeadLetters))
 	send("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.", float64(lag))
+	if s.app.servesAPI() {
+		send("ledger_lag_messages", "Triggers and receipts that this process's ledger has not read.", float64(s.app.ledger.Lag(depth.Trigger, depth.Receipt)))
+	}
 }
 
 // try logs an error of read, unless the process stops: the last export of telemetry comes after

@@ -9,12 +9,16 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/config"
 )
 
-// newServer returns a server. It has a TLS configuration if there is a certificate.
-func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http.Server, err error) {
+// newServer returns the server of a setting's address. If there is a certificate, the server has
+// a TLS configuration, and a metric shows when the certificate in use expires.
+func (a *App) newServer(handler http.Handler, setting string, pair config.KeyPair) (server *http.Server, err error) {
 	l := a.Limits
 	server = rest.Prepare(&http.Server{
 		Handler: handler, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout, WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout, MaxHeaderBytes: int(l.MaxHeaders),
@@ -26,10 +30,18 @@ func (a *App) newServer(handler http.Handler, pair config.KeyPair) (server *http
 	// connection.
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP1(true)
-	if server.TLSConfig, err = tlsConfig(pair, a.Log); err == nil {
-		server.TLSConfig.NextProtos = []string{"http/1.1"}
+	if server.TLSConfig, err = tlsConfig(pair, a.Log); err != nil {
+		return nil, err
 	}
-	return server, err
+	server.TLSConfig.NextProtos = []string{"http/1.1"}
+	promauto.With(a.Registry).NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "gridhook", Name: "certificate_expiry_timestamp_seconds", ConstLabels: prometheus.Labels{"listener": setting},
+		Help: "Time at which the certificate of a listener expires, in seconds since 1970.",
+	}, func() float64 {
+		loaded, _ := server.TLSConfig.GetCertificate(nil) // the loaded one, if the file cannot be read
+		return float64(loaded.Leaf.NotAfter.Unix())
+	})
+	return server, nil
 }
 
 // shutdownTimeout is the timeout of requests in flight when a listener stops.
@@ -37,7 +49,7 @@ const shutdownTimeout = 10 * time.Second
 
 // serve serves a handler at the address of a setting until the caller calls end. limit may be nil.
 func (a *App) serve(ctx context.Context, name, setting, address string, pair config.KeyPair, limit *rest.ConnectionLimit, handler http.Handler) (bound string, end func() error, err error) {
-	s, err := a.newServer(handler, pair)
+	s, err := a.newServer(handler, setting, pair)
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -81,6 +82,26 @@ func TestTLS_Listeners(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTLS_CertificateExpiry checks that a metric shows when the certificate in use expires: a
+// renewed one without a handshake, and the former one while the file cannot be read.
+func TestTLS_CertificateExpiry(t *testing.T) {
+	p := files(t)
+	first := issue(t, p, 1)
+	a := startWith(t, func(o *app.Options) { o.TLS = p })
+	check := func(c *x509.Certificate) {
+		t.Helper()
+		if line := fmt.Sprint(`gridhook_certificate_expiry_timestamp_seconds{listener="http"} `, float64(c.NotAfter.Unix())); !shows(t, a, line) {
+			t.Errorf("no line is %s", line)
+		}
+	}
+	check(first)
+	if err := os.WriteFile(p.Certificate, []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(first)
+	check(issue(t, p, 1<<40)) // of another size: the file system's clock is coarse
 }
 
 // TestTLS_CertificateReloaded checks that a renewed certificate is served without a

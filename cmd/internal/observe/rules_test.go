@@ -2,6 +2,8 @@ package observe
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gridhook/gridhook/cmd/internal/blackbox"
+	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 )
 
 // deploy is the folder of the files for operators.
@@ -57,11 +62,22 @@ func TestRules_Promtool(t *testing.T) {
 	}
 }
 
+// startSecure starts serve with TLS, which has a metric of its own.
+func startSecure(t *testing.T) *blackbox.Gridhook {
+	t.Helper()
+	data := t.TempDir()
+	certificate, key := filepath.Join(data, "cert.pem"), filepath.Join(data, "key.pem")
+	text, private := blackboxtest.Issue(t, &x509.Certificate{NotAfter: time.Now().Add(time.Hour)})
+	if err := errors.Join(os.WriteFile(certificate, text, 0o600), os.WriteFile(key, private, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, "serve", data, "--tls-cert", certificate, "--tls-key", key)
+}
+
 // TestMetrics_Exist checks that a process exports every metric in the rules and the
 // dashboard.
 func TestMetrics_Exist(t *testing.T) {
-	serve := start(t, "serve", t.TempDir())
-	told := scrape(t, serve.Admin+"/metrics")
+	told := scrape(t, startSecure(t).Admin+"/metrics")
 	texts := rules(t)
 	texts["the dashboard"] = read(t, dashboardFile)
 	name := regexp.MustCompile(`\b(?:gridhook|process|go)_[a-z_]+[a-z]\b`)
@@ -82,7 +98,7 @@ func TestMetrics_Exist(t *testing.T) {
 // TestMetrics_Documented checks that the operator's guide has every metric.
 func TestMetrics_Documented(t *testing.T) {
 	guide := read(t, "../../../docs/operator-guide.md")
-	told := scrape(t, start(t, "serve", t.TempDir()).Admin+"/metrics")
+	told := scrape(t, startSecure(t).Admin+"/metrics")
 	families := regexp.MustCompile(`(?m)^# TYPE (gridhook_\w+) `).FindAllStringSubmatch(told, -1)
 	if len(families) == 0 {
 		t.Fatal("no metrics")

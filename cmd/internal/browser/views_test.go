@@ -16,7 +16,8 @@ func TestOperator_Views(t *testing.T) {
 	w := newWorld(t)
 	w.receiver.findTheKey()
 	w.receiver.relent()
-	w.command("endpoint", "create", "--org", organization, "--url", w.receiver.url)
+	// The audit log shows the long identifier of the partner's key.
+	w.command("endpoint", "create", "--url", w.receiver.url, "--description", longWord, "--api-url", w.API, "--api-key", w.key("read", "write"))
 	w.command("trigger", "--org", organization, "--watch")
 	p.open(w.Admin + "/console/")
 	p.enter("Operator key", w.operatorKey)

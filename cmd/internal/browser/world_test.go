@@ -33,6 +33,9 @@ func home(i int) string { return fmt.Sprintf("home_%04d", i) }
 // These homes are refused by the receiver: one at first, and one always.
 var shyHome, lostHome = home(7), home(9)
 
+// longWord is a name without a place to break a line. It must not widen the page.
+var longWord = strings.Repeat("W", 255)
+
 // refusal is the receiver's error response. Its markup must stay text.
 const refusal = `<b onclick="alert(1)">the meter cupboard is locked</b>`
 
@@ -69,8 +72,12 @@ func (w *world) furnish(dir string) {
 	w.command("plan", "import", "--id", plan.ID, tariff)
 	var lines bytes.Buffer
 	for i := range homes {
-		fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":%q,"name":"Number %d","timezone":%q,"zipcode":"94110","city":"San Francisco","ratePlanId":%q}`+"\n",
-			organization, home(i), i, zone, plan.ID)
+		name := fmt.Sprintf("Number %d", i)
+		if home(i) == lostHome {
+			name = longWord
+		}
+		fmt.Fprintf(&lines, `{"resource":"home","organizationId":%q,"id":%q,"name":%q,"timezone":%q,"zipcode":"94110","city":"San Francisco","ratePlanId":%q}`+"\n",
+			organization, home(i), name, zone, plan.ID)
 	}
 	fmt.Fprintf(&lines, `{"resource":"solar","organizationId":%q,"homeId":%q,"solarSystemSizeKw":6,"isNonNetMetered":false}`+"\n", organization, home(3))
 	fmt.Fprintf(&lines, `{"resource":"hvacDevice","organizationId":%q,"deviceId":"thermostat-3","homeId":%q,"systemDetails":{"name":"Hallway","tempUnits":"F","defaultMode":"AUTO"},`+

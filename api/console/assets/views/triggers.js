@@ -82,10 +82,11 @@ export async function expected(client) {
   return `${roughly} ${plural(homes * receiving.length, "webhook")}: ${plural(homes, "home")} to ${plural(receiving.length, "enabled endpoint")}`;
 }
 
-function getsSignals({ enabled, eventTypes, format }) {
-  return enabled && (eventTypes.length === 0 || eventTypes.includes("price_signal.updated")
-    || format === "openadr3" && eventTypes.includes("openadr.event.updated"));
-}
+/** signalEvents are the types of price signals in other formats than signal. */
+const signalEvents = { openadr3: "openadr.event.updated", thin: "price_signal.changed" };
+
+const getsSignals = ({ enabled, eventTypes, format }) =>
+  enabled && (eventTypes.length === 0 || eventTypes.includes("price_signal.updated") || eventTypes.includes(signalEvents[format]));
 
 function listPart(session, signal) {
   const problem = problemBox();

@@ -49,6 +49,7 @@ test("the expected webhooks are those of the newest trigger of all homes", async
   const openadr = { ...all, eventTypes: ["openadr.event.updated"], format: "openadr3" };
   equal(await words([{ homes: 130 }], [openadr, { ...all, ratePlanIds: ["plan_1"] }]), "at most 260 webhooks: 130 homes to 2 enabled endpoints");
   equal(await words([{ homes: 130 }], [{ ...openadr, format: "signal" }]), "nothing: no enabled endpoint gets price signals");
+  equal(await words([{ homes: 130 }], [{ ...all, eventTypes: ["price_signal.changed"], format: "thin" }]), "about 130 webhooks: 130 homes to 1 enabled endpoint");
 });
 
 test("an endpoint gets all events only if all are checked", async () => {

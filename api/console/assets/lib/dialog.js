@@ -43,9 +43,8 @@ export async function confirm({ title, text, action, danger = false, word = "" }
 export function copyButton(label, text, properties = {}) {
   if (!navigator.clipboard) return null;
   const press = button(label, async () => {
-    await navigator.clipboard.writeText(text);
-    say("Copied.");
-    press.textContent = "Copied";
+    press.textContent = await navigator.clipboard.writeText(text).then(() => "Copied", () => "Not copied: the browser does not allow it");
+    say(`${press.textContent}.`);
   }, properties);
   return press;
 }

@@ -2,6 +2,9 @@
 
 const svgNamespace = "http://www.w3.org/2000/svg";
 
+/** present are the children that are there: a condition may leave one out. */
+const present = (children) => children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false);
+
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
@@ -10,7 +13,7 @@ function fill(element, properties, children) {
     else if (name === "value") element.value = value;
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  element.append(...present(children));
   return element;
 }
 
@@ -41,6 +44,13 @@ export async function busy(element, work) {
   } finally {
     element.removeAttribute("aria-disabled");
   }
+}
+
+/** replace replaces the children of an element. The part that has the focus keeps it. */
+export function replace(element, ...children) {
+  const part = element.contains(document.activeElement) && document.activeElement.dataset.part;
+  element.replaceChildren(...present(children));
+  if (part) element.querySelector(`[data-part="${part}"]`)?.focus();
 }
 
 let lastId = 0;

@@ -55,9 +55,11 @@ export function form({ submit, action, fields, label = action, extra = [] }) {
     if (!place) return false;
     const around = place.closest("details");
     if (around) around.open = true;
-    // Most messages continue the field's name. Others name fields themselves.
-    const subject = /^(must|is|has|cannot)\b/.test(message) ? `${place.querySelector("label, legend").textContent} ` : "";
-    place.querySelector(".field-error").textContent = `${subject}${message}.`;
+    // Most messages continue the field's name. Others name fields themselves. A field may
+    // have several errors, each of a part such as a header.
+    const subject = /^(must|is|has|cannot|requires)\b/.test(message) ? `${place.querySelector("label, legend").textContent}${name.slice(place.dataset.field.length).replace(".", " ")} ` : "";
+    const error = place.querySelector(".field-error");
+    error.textContent = `${error.textContent} ${subject}${message}.`.trim();
     place.querySelector("input, select, textarea").setAttribute("aria-invalid", "true");
     return true;
   }

@@ -1,16 +1,25 @@
 // A problem on the page: what is wrong, what to do, and what to quote to support.
-import { h } from "./dom.js";
+import { busy, h } from "./dom.js";
 
-/** problemBox is a place for a problem. show(null) empties it. */
+/**
+ * problemBox is a place for a problem. show(null) empties it. press(work) is what a button
+ * does when it is pressed: the work, whose problem appears in the place.
+ */
 export function problemBox() {
   const element = h("div", { class: "problem", role: "alert", hidden: true });
-  return {
-    element,
-    show(problem) {
-      element.hidden = !problem;
-      element.replaceChildren(...(problem ? parts(problem) : []));
-    },
+  const show = (problem) => {
+    element.hidden = !problem;
+    element.replaceChildren(...(problem ? parts(problem) : []));
   };
+  const press = (work) => (event) => busy(event.currentTarget, async () => {
+    show(null);
+    try {
+      await work();
+    } catch (error) {
+      show(error);
+    }
+  });
+  return { element, show, press };
 }
 
 /** parts are the lines of a problem. Any other error is a fault of this page. */

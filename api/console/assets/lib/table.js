@@ -1,6 +1,6 @@
 // Tables whose rows have keys. Unchanged rows stay in place, so that new data moves
 // neither the focus nor an open row.
-import { button, h, uniqueId } from "./dom.js";
+import { button, h, replace, uniqueId } from "./dom.js";
 
 /**
  * table has columns {name, cell, numeric}, where cell renders an item. With
@@ -22,9 +22,7 @@ export function table({ label, columns, key, detail, empty }) {
       const content = JSON.stringify(fresh);
       if (content === row.content) return;
       row.content = content;
-      const focused = body.contains(document.activeElement) && document.activeElement.dataset.part;
-      body.replaceChildren(...cells(row, fresh));
-      if (focused) body.querySelector(`[data-part="${focused}"]`)?.focus();
+      replace(body, ...cells(row, fresh));
     };
     row.fill(item);
     return row;

@@ -22,9 +22,10 @@ function themeChoice() {
 function searchBox(session) {
   const control = text({ type: "search", placeholder: "Find by id", "aria-label": "Find a home, message, trigger, endpoint or device by its id" });
   return h("search", {}, h("form", {
-    "aria-label": "Find by id", on: {
+    "aria-label": "Find by id", novalidate: true, on: {
       submit: async (event) => {
         event.preventDefault();
+        control.setCustomValidity("");
         if (!control.value.trim()) return;
         try {
           location.hash = await find(session.client, control.value.trim());
@@ -33,7 +34,6 @@ function searchBox(session) {
           control.reportValidity();
         }
       },
-      input: () => control.setCustomValidity(""),
     },
   }, control));
 }

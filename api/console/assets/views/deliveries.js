@@ -1,6 +1,6 @@
 // The delivery log: the outcome of each delivery, and its attempts.
 import { inPath } from "../lib/api.js";
-import { busy, button, facts, h, say } from "../lib/dom.js";
+import { button, facts, h, replace, say } from "../lib/dom.js";
 import { field, select } from "../lib/form.js";
 import { count, duration, instant, plural } from "../lib/format.js";
 import { enums } from "../lib/enums.js";
@@ -63,11 +63,9 @@ export function triggerLog(session, signal, triggerId, changed) {
     // The chosen filter stays, even without deliveries.
     if (chosen && !kinds.some((k) => k.name === chosen)) kinds.push({ ...outcome(chosen), count: 0 });
     const wanted = [{ name: "", label: "All", count: total(trigger.outcomes), tone: "calm" }, ...kinds];
-    const focused = filters.contains(document.activeElement) ? document.activeElement.dataset.outcome : null;
-    filters.replaceChildren(...wanted.map((k) => button(
+    replace(filters, ...wanted.map((k) => button(
       [h("span", { class: `dot ${k.tone}`, "aria-hidden": "true" }), `${k.label} `, h("b", {}, count(k.count))],
-      () => choose(k.name), { "aria-pressed": String(k.name === chosen), title: k.meaning, data: { outcome: k.name } })));
-    if (focused !== null) [...filters.children].find((b) => b.dataset.outcome === focused)?.focus();
+      () => choose(k.name), { "aria-pressed": String(k.name === chosen), title: k.meaning, data: { part: k.label } })));
   }
 
   return {
@@ -111,13 +109,7 @@ export function deliveryDetail(session, signal, d, changed) {
 
   /** retry retries the delivery and waits for the outcome. */
   async function retry() {
-    problem.show(null);
-    try {
-      await client.call(`/v1/webhook/deliveries/${inPath(d.id)}/retry`);
-    } catch (error) {
-      problem.show(error);
-      return;
-    }
+    await client.call(`/v1/webhook/deliveries/${inPath(d.id)}/retry`);
     waiting.textContent = "Retrying the same message…";
     let shown = d;
     let asks = 120; // a minute
@@ -136,7 +128,7 @@ export function deliveryDetail(session, signal, d, changed) {
   }
 
   const again = d.id && enums.Replayable.includes(d.outcome) && session.may("trigger")
-    && h("div", { class: "actions" }, button("Retry", (event) => busy(event.currentTarget, retry), { class: "primary", data: { part: "retry" } }), waiting);
+    && h("div", { class: "actions" }, button("Retry", problem.press(retry), { class: "primary", data: { part: "retry" } }), waiting);
 
   return h("div", { class: "delivery" },
     facts([

@@ -1,6 +1,6 @@
 // A thermostat: its state and its schedule.
 import { inPath } from "../lib/api.js";
-import { busy, button, h, say } from "../lib/dom.js";
+import { button, h, replace, say } from "../lib/dom.js";
 import { problemBox } from "../lib/problem.js";
 import { valuesOf } from "../lib/values.js";
 
@@ -16,13 +16,13 @@ export function deviceView({ session, signal }, id) {
         if (error.status === 404) return null;
         throw error;
       });
-      place.replaceChildren(valuesOf({ ...device, ...(preferences && { userPreferences: preferences }) }, 2),
+      replace(place, valuesOf({ ...device, ...(preferences && { userPreferences: preferences }) }, 2),
         h("p", {}, "Home ", h("a", { href: `#/homes/${device.homeId}` }, device.homeId)),
-        session.may("write") && h("div", { class: "actions" }, button(device.linked ? "Unlink" : "Link", (event) => busy(event.currentTarget, async () => {
+        session.may("write") && h("div", { class: "actions" }, button(device.linked ? "Unlink" : "Link", problem.press(async () => {
           await call("linked", { linked: !device.linked });
           await load();
           say("Saved.");
-        }))));
+        }), { data: { part: "linked" } })));
     } catch (error) {
       if (signal.aborted) return;
       place.replaceChildren();

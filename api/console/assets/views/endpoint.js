@@ -1,7 +1,7 @@
 // One endpoint: its settings, health and actions.
 import { inPath } from "../lib/api.js";
 import { confirm } from "../lib/dialog.js";
-import { busy, button, facts, h, say } from "../lib/dom.js";
+import { button, facts, h, replace, say } from "../lib/dom.js";
 import { count, duration, instant, plural } from "../lib/format.js";
 import { lastAnswer, outcomeBadge, took } from "../lib/parts.js";
 import { poll } from "../lib/poll.js";
@@ -23,32 +23,9 @@ export function endpointView({ session, signal, go }, id) {
   const replay = replayPart({ session, signal }, id, log.refresh);
   const call = (verb, input) => session.client.call(`/v1/webhook/endpoints/${inPath(id)}/${verb}`, input);
 
-  /** attempt runs the work of a button and shows its problem. */
-  const attempt = (work) => (event) => busy(event.currentTarget, async () => {
-    problem.show(null);
-    try {
-      await work();
-    } catch (error) {
-      if (!signal.aborted) problem.show(error);
-    }
-  });
-
-  // A response that arrives after a newer request is ignored.
-  let asked = 0;
-
-  // The endpoint whose settings are shown, null while the form is open.
+  // The endpoint whose settings are shown, or are in the open form.
   let shown = null;
-
-  async function load(number = ++asked) {
-    try {
-      const endpoint = await call("get");
-      if (number === asked) show(endpoint);
-    } catch (error) {
-      if (signal.aborted) return;
-      place.replaceChildren();
-      problem.show(error);
-    }
-  }
+  let editing = false;
 
   /** stand shows the health, which changes by itself. */
   function stand(e) {
@@ -58,31 +35,35 @@ export function endpointView({ session, signal, go }, id) {
   function show(e) {
     shown = e;
     stand(e);
-    place.replaceChildren(
+    replace(place,
       standing,
       settingsOf(e),
       h("div", { class: "actions" },
         session.may("trigger") && [
-          button("Send a test", attempt(test), { class: "primary" }),
+          button("Send a test", problem.press(test), { class: "primary", data: { part: "test" } }),
           button("Replay missed deliveries", replay.open),
         ],
         session.may("write") && [
-          button("Edit", () => edit(e)),
-          button(e.enabled ? "Disable" : "Enable", attempt(() => setEnabled(!e.enabled))),
-          button("Rotate secret", attempt(rotate)),
-          button("Delete", attempt(remove), { class: "danger" }),
+          button("Edit", () => edit(e), { data: { part: "edit" } }),
+          button(e.enabled ? "Disable" : "Enable", problem.press(() => setEnabled(!e.enabled)), { data: { part: "enabled" } }),
+          button("Rotate secret", problem.press(rotate), { data: { part: "rotate" } }),
+          button("Delete", problem.press(remove), { class: "danger" }),
         ]));
   }
 
   function edit(e) {
-    asked++;
-    shown = null;
+    editing = true;
+    const close = () => {
+      editing = false;
+      show(shown);
+      place.querySelector("[data-part=edit]").focus();
+    };
     const element = endpointForm({
-      settings: e, action: "Save", cancel: () => show(e),
+      settings: e, action: "Save", cancel: close,
       submit: async (settings) => {
         const changes = changed(e, settings);
         if (Object.keys(changes).length > 0) await change(changes);
-        else show(e);
+        close();
       },
     });
     place.replaceChildren(h("section", { class: "panel" }, h("h2", {}, "Settings"), element));
@@ -90,9 +71,7 @@ export function endpointView({ session, signal, go }, id) {
   }
 
   async function change(changes) {
-    const number = ++asked;
-    await call("update", changes);
-    await load(number);
+    show(await call("update", changes));
     say("Saved.");
   }
 
@@ -127,9 +106,9 @@ export function endpointView({ session, signal, go }, id) {
       text: "Gridhook signs with the new secret at once. It signs with the old secret too for 24 hours.",
     });
     if (!sure) return;
-    const number = ++asked;
-    await showVerifier(await call("rotate_secret"), "The new signing secret");
-    await load(number);
+    const rotated = await call("rotate_secret");
+    show(rotated);
+    await showVerifier(rotated, "The new signing secret");
   }
 
   async function remove() {
@@ -142,15 +121,20 @@ export function endpointView({ session, signal, go }, id) {
     go("/endpoints");
   }
 
-  load();
   poll({
-    signal, every: 3000, failed: () => {}, // load shows the problem
+    signal, every: 3000,
+    failed: (error) => {
+      if (shown) return; // what is shown stays
+      place.replaceChildren();
+      problem.show(error);
+    },
     ask: async () => {
-      const number = asked;
+      const before = shown;
       const e = await call("get");
+      if (shown !== before) return; // a newer response is shown
+      if (!before) problem.show(null);
       // Gridhook or another user may have changed the endpoint.
-      const stale = shown && number === asked && (e.enabled !== shown.enabled || e.updatedAt !== shown.updatedAt);
-      if (stale) show(e);
+      if (!editing && !(before?.enabled === e.enabled && before.updatedAt === e.updatedAt)) show(e);
       else stand(e);
       await log.fill();
     },

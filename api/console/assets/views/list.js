@@ -1,5 +1,5 @@
 // A list of one kind of object, with a form that adds one and actions on each.
-import { busy, button, h, say } from "../lib/dom.js";
+import { button, h, say } from "../lib/dom.js";
 import { form } from "../lib/form.js";
 import { pages } from "../lib/pages.js";
 import { problemBox } from "../lib/problem.js";
@@ -23,15 +23,10 @@ export function listView({ session, signal }, { title, path, key, columns, empty
 
   function buttons(item) {
     return h("span", { class: "buttons" }, actions(item).filter(Boolean).map(({ name, run, form: made, danger }) =>
-      button(name, (event) => made ? open({ label: `${name} ${key(item)}`, action: "Save", form: made }) : busy(event.currentTarget, async () => {
-        problem.show(null);
-        try {
-          const said = await run();
-          await list.refresh();
-          if (said) say(said);
-        } catch (error) {
-          problem.show(error);
-        }
+      button(name, made ? () => open({ label: `${name} ${key(item)}`, action: "Save", form: made }) : problem.press(async () => {
+        const said = await run();
+        await list.refresh();
+        if (said) say(said);
       }), { "aria-label": `${name} ${key(item)}`, class: danger && "danger", data: { part: name } })));
   }
 

@@ -1,7 +1,7 @@
 // The request of a delivery: headers, body, and the same as a curl command.
 import { inPath } from "../lib/api.js";
 import { copyButton } from "../lib/dialog.js";
-import { button, busy, h } from "../lib/dom.js";
+import { button, h } from "../lib/dom.js";
 import { problemBox } from "../lib/problem.js";
 
 /** sources say how the body was made: Gridhook stores no bodies. */
@@ -15,15 +15,10 @@ const sources = {
 export function requestPart({ client }, id, signal) {
   const problem = problemBox();
   const place = h("div", { class: "request" });
-  const show = button("Show the request", () => busy(show, async () => {
-    problem.show(null);
-    try {
-      place.replaceChildren(...requestOf(await client.call(`/v1/webhook/deliveries/${inPath(id)}/request`, {}, { signal })));
-      show.hidden = true;
-      place.querySelector("h3").focus();
-    } catch (error) {
-      if (!signal.aborted) problem.show(error);
-    }
+  const show = button("Show the request", problem.press(async () => {
+    place.replaceChildren(...requestOf(await client.call(`/v1/webhook/deliveries/${inPath(id)}/request`, {}, { signal })));
+    show.hidden = true;
+    place.querySelector("h3").focus();
   }), { data: { part: "request" } });
   return h("div", {}, h("div", { class: "actions" }, show), problem.element, place);
 }

@@ -14,7 +14,7 @@ export function scheduleForm(settings, submit) {
   const length = number({ value: settings?.window.lengthMinutes ?? 1440, min: 15, step: 15 });
   const description = text({ value: settings?.description ?? "", maxlength: 500 });
   const enabled = checkbox(settings?.enabled ?? true);
-  const every = h("div", {}, field({ name: "everyMinutes", label: "Interval (minutes)", control: minutes, hint: "Counted from midnight UTC: 15 runs at each quarter hour." }));
+  const every = h("div", {}, field({ name: "everyMinutes", label: "Interval (minutes)", control: minutes, hint: "At its multiples since 1970 UTC: 15 runs at each quarter hour." }));
   const clock = h("div", { class: "row" },
     field({ name: "cron", label: "Cron", control: cron, hint: "Minute, hour, day of month, month, day of week (0 is Sunday)." }),
     field({ name: "timezone", label: "Time zone", control: zone }));

@@ -1,6 +1,6 @@
 // Sources: scheduled fetches of prices. For the operator.
 import { inPath } from "../lib/api.js";
-import { busy, button, h, say } from "../lib/dom.js";
+import { button, h, say } from "../lib/dom.js";
 import { duration, instant } from "../lib/format.js";
 import { field, select } from "../lib/form.js";
 import { badge, when } from "../lib/parts.js";
@@ -36,14 +36,7 @@ export function sourcesView({ session, signal }) {
   });
 
   function actions(s) {
-    const act = (name, part, work) => button(name, (event) => busy(event.currentTarget, async () => {
-      problem.show(null);
-      try {
-        await work();
-      } catch (error) {
-        problem.show(error);
-      }
-    }), { "aria-label": `${name} ${s.id}`, data: { part } });
+    const act = (name, part, work) => button(name, problem.press(work), { "aria-label": `${name} ${s.id}`, data: { part } });
     return h("span", { class: "buttons" },
       act("Log", "log", () => showRuns(s)),
       act("Fetch now", "run", async () => {

@@ -1,7 +1,10 @@
 import { Problem } from "/console/lib/api.js";
+import { copyButton } from "/console/lib/dialog.js";
 import { h } from "/console/lib/dom.js";
 import { enums } from "/console/lib/enums.js";
 import { pages } from "/console/lib/pages.js";
+import { banner } from "/console/views/banner.js";
+import { deviceView } from "/console/views/device.js";
 import { endpointView } from "/console/views/endpoint.js";
 import { endpointForm } from "/console/views/endpointform.js";
 import { homeView, windowOf } from "/console/views/home.js";
@@ -70,24 +73,117 @@ test("an endpoint gets all events only if all are checked", async () => {
   form.remove();
 });
 
-test("an endpoint that Gridhook disables can be enabled", async () => {
-  const endpoint = {
-    id: "ep_1", url: "http://h", description: "", eventTypes: [], headers: {}, rateLimit: 0, timeoutSeconds: 10, deliveryMode: "always", retryPolicy: {},
-    health: { state: "HEALTHY" }, breaker: { state: "CLOSED" }, enabled: true, updatedAt: "2026-01-01T00:00:00.000Z",
-  };
-  let now = endpoint;
-  let polled = () => {};
-  const client = clientOf({ "/v1/webhook/endpoints/ep_1/get": () => { polled(); return now; } });
-  const stop = new AbortController();
-  const { element } = endpointView({ session: { client, may: () => true }, signal: stop.signal, go: () => {} }, "ep_1");
+test("a form names each wrong header", async () => {
+  const wrong = ["A", "B"].map((name) => ({ field: `headers.${name}`, message: "is required because the host of url changes" }));
+  const form = endpointForm({ action: "Save", cancel: () => {}, submit: () => { throw new Problem({ message: "wrong", field_errors: wrong }); } });
+  document.body.append(form);
+  form.requestSubmit();
+  await settled();
+  form.remove();
+  equal(form.querySelector("[data-field=headers] .field-error").textContent,
+    "Custom headers A is required because the host of url changes. Custom headers B is required because the host of url changes.");
+});
+
+const endpoint = {
+  id: "ep_1", url: "http://h", description: "", eventTypes: [], headers: {}, rateLimit: 0, timeoutSeconds: 10, deliveryMode: "always", retryPolicy: {},
+  health: { state: "HEALTHY" }, breaker: { state: "CLOSED" }, enabled: false, updatedAt: "2026-01-01T00:00:00.000Z",
+};
+
+/** viewed shows an endpoint until stop is called. */
+function viewed(client) {
+  const leave = new AbortController();
+  const { element } = endpointView({ session: { client, may: () => true }, signal: leave.signal, go: () => {} }, "ep_1");
   document.body.append(element);
+  const stop = () => {
+    leave.abort();
+    element.remove();
+  };
+  return { element, stop };
+}
+
+test("an endpoint that did not load appears when the server responds again", async () => {
+  const { setTimeout: later } = globalThis;
+  globalThis.setTimeout = (work) => later(work); // polls do not wait
+  let [answer, again] = [down, () => {}];
+  const { element, stop } = viewed(clientOf({ "/v1/webhook/endpoints/ep_1/get": () => { again(); return answer(); } }));
+  const shown = () => [Boolean(buttonOf(element, "Edit")), element.querySelector(".problem:not([hidden])") !== null];
+  await settled();
+  equal(shown(), [false, true]);
+  answer = () => endpoint;
+  await new Promise((resolve) => { again = resolve; });
+  await settled();
+  stop();
+  globalThis.setTimeout = later;
+  equal(shown(), [true, false]);
+});
+
+test("a button of an endpoint keeps the focus", async () => {
+  const { element, stop } = viewed(clientOf({
+    "/v1/webhook/endpoints/ep_1/get": endpoint, "/v1/webhook/endpoints/ep_1/update": { ...endpoint, enabled: true, updatedAt: "2026-01-01T00:00:01.000Z" },
+  }));
+  document.body.append(h("div", { id: "spoken" }));
+  await settled();
+  buttonOf(element, "Enable").focus();
+  buttonOf(element, "Enable").click();
+  await settled();
+  equal(document.activeElement.textContent, "Disable");
+  buttonOf(element, "Edit").click();
+  buttonOf(element, "Cancel").click();
+  equal(document.activeElement.textContent, "Edit");
+  stop();
+  document.getElementById("spoken").remove();
+});
+
+test("a thermostat shows why it was not unlinked", async () => {
+  const client = clientOf({
+    "/v1/devices/hvac/d/get": { deviceId: "d", homeId: "home_1", linked: true }, "/v1/devices/hvac/d/user_preferences/get": {}, "/v1/devices/hvac/d/linked": down,
+  });
+  const shown = async (may) => {
+    const { element } = deviceView({ session: { client, may: () => may }, signal: new AbortController().signal }, "d");
+    await settled();
+    buttonOf(element, "Unlink")?.click();
+    await settled();
+    return element;
+  };
+  equal((await shown(true)).querySelector(".problem-message").textContent, "The server is down.");
+  equal((await shown(false)).textContent.endsWith("Home home_1"), true);
+});
+
+test("a search that failed can be repeated", async () => {
+  let searches = 0;
+  const client = clientOf({ "/v1/homes/list": () => { searches++; return down(); } });
+  const place = h("div", {}, banner({ session: { key: "k", client, may: () => true }, sections: [{ section: "homes", name: "Homes" }], current: "homes", operator: false }));
+  document.body.append(place);
+  place.querySelector("search input").value = "home_1";
+  for (let i = 0; i < 2; i++) {
+    place.querySelector("search form").requestSubmit();
+    await settled();
+  }
+  place.remove();
+  equal(searches, 2);
+});
+
+test("a button says that a frame may not copy", async () => {
+  Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: () => Promise.reject(new Error("denied")) } });
+  const [press, spoken] = [copyButton("Copy", "text"), h("div", { id: "spoken" })];
+  document.body.append(spoken);
+  press.click();
+  await settled();
+  spoken.remove();
+  delete navigator.clipboard;
+  equal(press.textContent, "Not copied: the browser does not allow it");
+});
+
+test("an endpoint that Gridhook disables can be enabled", async () => {
+  let now = { ...endpoint, enabled: true };
+  let polled = () => {};
+  const { element, stop } = viewed(clientOf({ "/v1/webhook/endpoints/ep_1/get": () => { polled(); return now; } }));
   await settled();
   equal(Boolean(buttonOf(element, "Disable")), true);
   now = { ...endpoint, enabled: false, disabled: { at: "2026-01-02T00:00:00.000Z", detail: "it responded 410 Gone" }, updatedAt: "2026-01-02T00:00:00.000Z" };
   await new Promise((resolve) => { polled = resolve; });
   await settled();
-  stop.abort();
-  element.remove();
+  stop();
   equal([Boolean(buttonOf(element, "Enable")), element.textContent.includes("it responded 410 Gone")], [true, true]);
 });
 

@@ -19,6 +19,7 @@ export function pages({ label, table, load, signal }) {
   const where = h("span", { role: "status", class: "hint" });
   const nav = h("nav", { class: "pages", "aria-label": `Pages of ${label}`, hidden: true }, back, where, forth);
   const save = csvButton(label, everything, (error) => problem.show(error));
+  save.hidden = true;
   // The cursors up to the requested page, and up to the page that the table shows.
   let cursors = [""];
   let shown = cursors;

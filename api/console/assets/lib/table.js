@@ -11,8 +11,8 @@ import { button, h, replace, uniqueId } from "./dom.js";
 export function table({ label, columns, key, detail, empty }) {
   const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
     columns.map((c) => h("th", { scope: "col", role: "columnheader", class: c.numeric && "numeric" }, c.name))));
-  const element = h("table", { role: "table", "aria-label": label }, head);
-  const nothing = h("p", { class: "nothing" }, empty);
+  const element = h("table", { role: "table", "aria-label": label, hidden: true }, head);
+  const nothing = h("p", { class: "nothing", hidden: true }, empty);
   const rows = new Map();
 
   function make(item) {

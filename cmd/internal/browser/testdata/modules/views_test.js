@@ -3,6 +3,7 @@ import { copyButton } from "/console/lib/dialog.js";
 import { h } from "/console/lib/dom.js";
 import { enums } from "/console/lib/enums.js";
 import { pages } from "/console/lib/pages.js";
+import { table } from "/console/lib/table.js";
 import { banner } from "/console/views/banner.js";
 import { deviceView } from "/console/views/device.js";
 import { endpointView } from "/console/views/endpoint.js";
@@ -207,6 +208,25 @@ test("a page that fails to load can be requested again", async () => {
   answer = working;
   await click("Next");
   equal([requested, turns()], [["", "x", "xx", "", "xx"], [true, true]]);
+});
+
+test("a list that does not load does not say that it is empty", async () => {
+  let answer = down;
+  const list = pages({
+    label: "Letters", signal: new AbortController().signal, load: async () => answer(),
+    table: table({ label: "Letters", columns: [{ name: "Letter", cell: (letter) => letter }], key: (letter) => letter, empty: "No letters." }),
+  });
+  document.body.append(list.element);
+  const shown = () => ["table", ".nothing", "button[aria-label$=CSV]"].map((part) => list.element.querySelector(part).checkVisibility());
+  await list.load();
+  equal(shown(), [false, false, false]);
+  answer = () => ({ data: [], next: null });
+  await list.load();
+  equal(shown(), [false, true, false]);
+  answer = () => ({ data: ["a"], next: null });
+  await list.load();
+  equal(shown(), [true, false, true]);
+  list.element.remove();
 });
 
 test("a home without a price signal shows everything else", async () => {

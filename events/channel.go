@@ -3,7 +3,6 @@ package events
 import (
 	"crypto/sha256"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,6 +58,17 @@ func inWords(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UT
 // failing endpoint, the largest first. A shorter outage has no notice of its end either.
 var failingShares = []float64{0.5, 0.25}
 
+// reached returns the time after which an outage has reached the largest of failingShares
+// that it has reached. ok is false if it has reached none.
+func reached(e *storage.WebhookEndpoint, lasted time.Duration) (after time.Duration, ok bool) {
+	for _, share := range failingShares {
+		if after = time.Duration(share * float64(e.RetryPolicy.Tolerated())); lasted >= after {
+			return after, true
+		}
+	}
+	return 0, false
+}
+
 // FailingNotice returns the notice of a failing endpoint. ok is false if the endpoint has
 // failed for less than the smallest share.
 func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
@@ -66,34 +76,34 @@ func FailingNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
 		return n, false
 	}
 	since, lasted := h.failed(e)
-	for _, share := range failingShares {
-		after := time.Duration(share * float64(e.RetryPolicy.Tolerated()))
-		if lasted < after {
-			continue
-		}
-		at := storage.Time{Time: since.Add(after)}
-		next := "Gridhook does not disable this endpoint."
-		if e.RetryPolicy.DisableAfterSeconds > 0 {
-			next = "Gridhook disables the endpoint at " + inWords(since.Add(e.RetryPolicy.Tolerated())) + " unless a delivery succeeds."
-		}
-		return Notice{
-			ID: noticeID(since.Truncate(time.Hour), storage.EventEndpointFailing, e.OrganizationID, e.ID,
-				strconv.FormatFloat(share, 'f', -1, 64)),
-			Type: storage.EventEndpointFailing, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
-			Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is failing", e.ID, e.OrganizationID),
-				fmt.Sprintf("Every attempt to deliver to %s has failed since %s, %d in a row.", e.URL, inWords(since), h.ConsecutiveFailures),
-				"The last failure: "+h.LastFailure+".", next),
-		}, true
+	after, ok := reached(e, lasted)
+	if !ok {
+		return n, false
 	}
-	return n, false
+	at := storage.Time{Time: since.Add(after)}
+	next := "Gridhook does not disable this endpoint."
+	if e.RetryPolicy.DisableAfterSeconds > 0 {
+		next = "Gridhook disables the endpoint at " + inWords(since.Add(e.RetryPolicy.Tolerated())) + " unless a delivery succeeds."
+	}
+	return Notice{
+		ID:   noticeID(since.Truncate(time.Hour), storage.EventEndpointFailing, e.OrganizationID, e.ID, after.String()),
+		Type: storage.EventEndpointFailing, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: at,
+		Message: newMessage(at, alertEndpoint, e.ID, endpointAlert, fmt.Sprintf("Endpoint %s of %s is failing", e.ID, e.OrganizationID),
+			fmt.Sprintf("Every attempt to deliver to %s has failed since %s, %d in a row.", e.URL, inWords(since), h.ConsecutiveFailures),
+			"The last failure: "+h.LastFailure+".", next),
+	}, true
 }
 
 // RecoveredNotice returns the notice of an endpoint that has recovered from an outage that
-// people were notified of. ok is false if there was none.
+// people were notified of. ok is false if there was none. Each share has its own notice, as
+// in FailingNotice: without the end of the longer of two outages, its alert would go on.
 func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) {
-	least := time.Duration(failingShares[len(failingShares)-1] * float64(e.RetryPolicy.Tolerated()))
 	o := h.LastOutage
-	if h.State != HealthGood || o == nil || o.longest(e) < least {
+	if h.State != HealthGood || o == nil {
+		return n, false
+	}
+	after, ok := reached(e, o.longest(e))
+	if !ok {
 		return n, false
 	}
 	outage := o.Since.Truncate(time.Hour)
@@ -101,7 +111,7 @@ func RecoveredNotice(e *storage.WebhookEndpoint, h *Health) (n Notice, ok bool) 
 		outage = o.Since.Time // the endpoint was disabled, and each such notice needs its end
 	}
 	n = Notice{
-		ID:   noticeID(outage, storage.EventEndpointRecovered, e.OrganizationID, e.ID),
+		ID:   noticeID(outage, storage.EventEndpointRecovered, e.OrganizationID, e.ID, after.String()),
 		Type: storage.EventEndpointRecovered, OrganizationID: e.OrganizationID, About: e.ID, CreatedAt: o.Until,
 		Message: newMessage(o.Since, alertEndpoint, e.ID, 0, fmt.Sprintf("Endpoint %s of %s has recovered", e.ID, e.OrganizationID),
 			"A delivery to "+e.URL+" succeeded at "+inWords(o.Until.Time)+".",

@@ -63,15 +63,23 @@ func TestHealth_ClockAhead(t *testing.T) {
 	}
 }
 
-// Outages of the same hour have one notice of their end, except those that disabled the
-// endpoint. Each of these had a notice.
+// Outages of the same hour that have reached the same share have one notice of their end,
+// except those that disabled the endpoint. Each outage with a notice needs its end.
 func TestRecoveredNotice_SameHour(t *testing.T) {
 	start := time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 	e := storage.NewWebhookEndpoint("org")
 	e.ID, e.RetryPolicy.DisableAfterSeconds = "ep", 600
-	for lasted, same := range map[time.Duration]bool{5 * time.Minute: true, 10 * time.Minute: false} {
+	for _, tt := range []struct {
+		first, second time.Duration
+		same          bool
+	}{
+		{3 * time.Minute, 4 * time.Minute, true},
+		{3 * time.Minute, 5 * time.Minute, false}, // the second has a notice at its half
+		{5 * time.Minute, 6 * time.Minute, true},
+		{10 * time.Minute, 10 * time.Minute, false},
+	} {
 		var ids []string
-		for _, after := range []time.Duration{0, 30 * time.Minute} {
+		for after, lasted := range map[time.Duration]time.Duration{0: tt.first, 30 * time.Minute: tt.second} {
 			since := start.Add(after)
 			n, ok := RecoveredNotice(&e, &Health{State: HealthGood, LastOutage: &Outage{
 				Since: storage.Time{Time: since}, Until: storage.Time{Time: since.Add(lasted)}, Failures: 50,
@@ -81,8 +89,8 @@ func TestRecoveredNotice_SameHour(t *testing.T) {
 			}
 			ids = append(ids, n.ID)
 		}
-		if (ids[0] == ids[1]) != same {
-			t.Errorf("outages of %s have the notices %v", lasted, ids)
+		if (ids[0] == ids[1]) != tt.same {
+			t.Errorf("outages of %s and %s have the notices %v", tt.first, tt.second, ids)
 		}
 	}
 }

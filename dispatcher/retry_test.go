@@ -358,6 +358,31 @@ func TestRateLimit_Spread(t *testing.T) {
 	})
 }
 
+// A changed rate limit counts within 10 s for the requests that wait already, too.
+func TestRateLimit_Raised(t *testing.T) {
+	for name, change := range map[string]func(*storage.WebhookEndpoint){
+		"raised":  func(e *storage.WebhookEndpoint) { e.RateLimit = 1000 },
+		"removed": func(e *storage.WebhookEndpoint) { e.RateLimit = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				const n = 20 * events.SliceHomes
+				w.homes(n)
+				w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.01 })
+				w.worker()
+				tr := w.trigger(24)
+				<-time.After(time.Minute)
+				w.changeEndpoint("ep", change)
+				began := time.Now()
+				w.wants(tr, outcomes{events.OutcomeDelivered: n})
+				if took := time.Since(began); took > 15*time.Second {
+					t.Errorf("%d deliveries took %s", n, took)
+				}
+			})
+		})
+	}
+}
+
 // An endpoint that hangs does not delay other endpoints.
 func TestEndpoint_SlowNeighbor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

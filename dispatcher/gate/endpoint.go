@@ -23,8 +23,10 @@ type Endpoint struct {
 	mu      sync.Mutex
 	breaker breaker
 	policy  storage.RetryPolicy
-	// limiter enforces the rate limit, nil without a rate limit.
-	limiter *rate.Limiter
+	// limiter enforces the rate limit, nil without a rate limit. relimited is closed when
+	// another limiter replaces it.
+	limiter   *rate.Limiter
+	relimited chan struct{}
 	// inFlight counts the requests in flight. queue holds the requests that wait for the
 	// concurrency limit.
 	inFlight int
@@ -40,7 +42,7 @@ type Endpoint struct {
 
 // NewEndpoint returns an endpoint of an organization, without history.
 func (g *Gate) NewEndpoint(org string) *Endpoint {
-	return &Endpoint{gate: g, org: org, slow: slowSlices{most: g.opt.SlowSlices}}
+	return &Endpoint{gate: g, org: org, slow: slowSlices{most: g.opt.SlowSlices}, relimited: make(chan struct{})}
 }
 
 // Configure sets an endpoint's retry policy, its rate limit in deliveries per second (0
@@ -49,27 +51,43 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.policy = p
-	limit, burst := rate.Limit(perSecond), max(1, int(perSecond/10), batch)
-	switch {
-	case perSecond <= 0:
-		e.limiter = nil
-	case e.limiter == nil || e.limiter.Limit() != limit || e.limiter.Burst() != burst:
+	had, limit, burst := e.limiter, rate.Limit(perSecond), max(1, int(perSecond/10), batch)
+	if had == nil && perSecond <= 0 || had != nil && had.Limit() == limit && had.Burst() == burst {
+		return
+	}
+	if e.limiter = nil; perSecond > 0 {
 		e.limiter = rate.NewLimiter(limit, burst)
 	}
+	close(e.relimited)
+	e.relimited = make(chan struct{})
 }
 
 // spread waits until the rate limit admits the given number of deliveries, or as many as it
 // admits at once: the batch may have been made before the batch size was reduced. It does not
 // wait if the breaker is open, because no request is made.
 func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
-	e.mu.Lock()
-	limiter := e.limiter
-	open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
-	e.mu.Unlock()
-	if limiter == nil || open {
-		return nil
+	for {
+		e.mu.Lock()
+		limiter, relimited := e.limiter, e.relimited
+		open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
+		e.mu.Unlock()
+		if limiter == nil || open {
+			return nil
+		}
+		place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
+		delay := place.Delay()
+		if delay == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(delay):
+			return nil
+		case <-ctx.Done():
+			place.Cancel()
+			return ctx.Err()
+		case <-relimited: // the wait may be much shorter now
+		}
 	}
-	return limiter.WaitN(ctx, min(deliveries, limiter.Burst()))
 }
 
 // Moved resets the breaker after a change of the endpoint's URL. The responses to requests

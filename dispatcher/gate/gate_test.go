@@ -312,6 +312,24 @@ func TestConfigure_RateLimit(t *testing.T) {
 	}
 }
 
+// A request that waits for the rate limit has the limit that Configure sets meanwhile. The same
+// limit again does not delay it.
+func TestConfigure_WaitingRequests(t *testing.T) {
+	for perSecond, want := range map[float64]time.Duration{1: 10 * time.Second, 5: 5 * time.Second, 100: 5 * time.Second, 0.1: 5 * time.Second, 0: 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newGate(8, 8).NewEndpoint("org")
+			configure := func(perSecond float64) { e.Configure(storage.DefaultRetryPolicy(), perSecond, 10) }
+			configure(1)
+			began := time.Now()
+			err := e.spread(t.Context(), 10)
+			time.AfterFunc(5*time.Second, func() { configure(perSecond) })
+			if took := time.Since(began); err != nil || e.spread(t.Context(), 10) != nil || took != 0 || time.Since(began) != want {
+				t.Errorf("after a change to %v per second: %v, %s, and then %s, want %s", perSecond, err, took, time.Since(began), want)
+			}
+		})
+	}
+}
+
 // Enter returns the time of the next probe for an endpoint that is down, without a wait for the
 // rate limit. A good probe closes the breaker.
 func TestEnter_EndpointDown(t *testing.T) {

@@ -101,8 +101,9 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 // ErrBroken says that an endpoint cannot be prepared for sending.
 var ErrBroken = errors.New("the endpoint's record cannot be used")
 
-// Sweep drops endpoints that are missing from a view, with their secrets. It also drops
-// unused gates of servers.
+// Sweep drops endpoints that are missing from a view, with their secrets, and unused gates of
+// servers. It prepares changed endpoints again: slices that wait for a rate limit may be all
+// that an endpoint has.
 func (s *Registry) Sweep(v storage.View) error {
 	s.mu.Lock()
 	refs := slices.Collect(maps.Keys(s.ready))
@@ -114,6 +115,8 @@ func (s *Registry) Sweep(v storage.View) error {
 			s.drop(ref)
 		case err != nil:
 			return err
+		default:
+			_, _ = s.prepare(r) // List and Get return the error
 		}
 	}
 	s.dropServers()

@@ -179,6 +179,61 @@ func TestEnter_Canceled(t *testing.T) {
 	})
 }
 
+// A canceled request leaves its place in the queue of its endpoint, and lets no other request
+// in.
+func TestEnter_CanceledInQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 1).NewEndpoint("org")
+		first := enter(t, e)
+		ahead := entering(t.Context(), e, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		entering(ctx, e, 1)
+		cancel()
+		synctest.Wait()
+		if len(ahead) > 0 {
+			t.Fatal("a canceled request lets another one in")
+		}
+		first.Leave(Report{})
+		second := <-ahead
+		second.Leave(Report{})
+		if e.inFlight+e.pending+e.sent+len(e.queue) != 0 {
+			t.Errorf("slots are not released: %+v", e)
+		}
+	})
+}
+
+// A request that is canceled while it waits for the rate limit does not enter.
+func TestEnter_CanceledAtRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 8).NewEndpoint("org")
+		e.Configure(storage.DefaultRetryPolicy(), 1, 1)
+		prove(t, e)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		if _, err := e.Enter(ctx, 1); !errors.Is(err, context.DeadlineExceeded) || e.pending != 0 {
+			t.Errorf("Enter returns %v, %d requests are pending", err, e.pending)
+		}
+		began := time.Now()
+		p := enter(t, e)
+		p.Leave(Report{})
+		if took := time.Since(began); took != time.Second/2 {
+			t.Errorf("the next request waits %s: the canceled one has kept its place in the rate limit", took)
+		}
+	})
+}
+
+// An endpoint that had nothing to do for long still counts as one that responds.
+func TestEnter_AfterIdleTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 8).NewEndpoint("org")
+		prove(t, e)
+		<-time.After(time.Hour)
+		if p := enter(t, e); p.unproven {
+			t.Error("an idle endpoint counts as one without a good response")
+		}
+	})
+}
+
 // down returns an endpoint with an open breaker.
 func down(t *testing.T, g *Gate) *Endpoint {
 	e := g.NewEndpoint("org")
@@ -608,6 +663,12 @@ func TestLeave_AfterAMove(t *testing.T) {
 		}
 		if !e.breaker.trusted() {
 			t.Error("requests to the former URL count against the new one")
+		}
+		broken := down(t, newGate(1, 1))
+		_, _, before := broken.Standing()
+		broken.Moved()
+		if _, _, after := broken.Standing(); !before || after {
+			t.Errorf("the breaker is open: %t, after a move: %t", before, after)
 		}
 	})
 }

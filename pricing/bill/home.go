@@ -64,6 +64,9 @@ func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if h.Bids && h.Market != nil && m.SendsOut() && r.Start == "" && r.Metering == "" {
 		b.caveat("the home bids on a market, but a typical year has no market prices: the rate plan settles its exports")
 	}
+	if b.Metering == FeedIn && b.Credit == 0 {
+		b.caveat("generated energy earns nothing, because neither the rate plan nor the request has a feed-in rate")
+	}
 	if m.SendsOut() && h.Solar != nil && h.Solar.Regime.Name != "" {
 		b.Regime = new(h.Solar.Regime.On(b.Months[0].Start))
 		if doubt := b.Regime.CreditDoubt(); doubt != "" && b.Metering == NetMetering {
@@ -127,8 +130,8 @@ func (h *Home) replaceSolar(r *Request) error {
 // setMetering sets the metering and the prices of exported energy, and returns their caveats.
 // The price signal's rules decide the metering, unless the terms name it.
 func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
-	if t.Tariff == nil {
-		return nil, nil // HourlyPrices apply
+	if t.Tariff == nil { // HourlyPrices apply, and there is no rate plan with rules
+		return t.settleHourly(m), nil
 	}
 	follows, err := t.followsMarket(m)
 	if err != nil {
@@ -194,6 +197,19 @@ func (h *Home) marketCaveats(w pricing.Window, tiered bool) (caveats []string) {
 	return caveats
 }
 
+const unpaidExports = "exports earn nothing, because the rate plan has no export price"
+
+// settleHourly sets the metering of a rate with prices by the hour, and returns its caveats.
+func (t *Terms) settleHourly(m *Meter) (caveats []string) {
+	if t.NonNetMetered {
+		t.Metering = cmp.Or(t.Metering, NetBilling)
+	}
+	if t.Metering = cmp.Or(t.Metering, NetMetering); t.Metering == NetBilling && m.SendsOut() {
+		caveats = []string{unpaidExports}
+	}
+	return caveats
+}
+
 // setExportPrices sets the prices of exports under net billing, if they are not the tariff's
 // sell rates.
 func (t *Terms) setExportPrices(in *pricing.Input, curve *pricing.Curve, m *Meter) (caveats []string) {
@@ -204,7 +220,7 @@ func (t *Terms) setExportPrices(in *pricing.Input, curve *pricing.Curve, m *Mete
 		t.ExportPrices = perStep(curve.Export, m)
 	}
 	if curve.ExportCompensation.Type == pricing.NoExport {
-		caveats = append(caveats, "exports earn nothing, because the rate plan has no export price")
+		caveats = append(caveats, unpaidExports)
 	}
 	return caveats
 }

@@ -32,7 +32,7 @@ type Rules struct {
 	TrueUpMonth   int      `json:"trueUpMonth,omitempty" minimum:"1" maximum:"12" doc:"The month at whose end credits are settled, by default the last month of the bill."`
 	CreditMonths  int      `json:"creditMonths,omitempty" minimum:"1" maximum:"1200" doc:"The number of months after which credits in dollars expire."`
 	SurplusRate   float64  `json:"surplusRate,omitempty" minimum:"-100" maximum:"100" doc:"The price that the settlement pays for each kWh of surplus, in $/kWh."`
-	SurplusRetail bool     `json:"surplusRetail,omitempty" doc:"Whether the settlement pays all remaining credits in full."`
+	SurplusRetail bool     `json:"surplusRetail,omitempty" doc:"Whether the settlement pays all remaining credits in full. Not available with carryOver KWH."`
 	FeedInRate    float64  `json:"feedInRate,omitempty" minimum:"-100" maximum:"100" doc:"The price of feed-in for each generated kWh, in $/kWh, instead of the plan's sell rates."`
 	Minimum       *float64 `json:"minimumCharge,omitempty" minimum:"0" maximum:"1000000" doc:"The minimum charge in $, instead of the plan's."`
 	MinimumUnit   string   `json:"minimumChargeUnit,omitempty" enum:"day,month,year" doc:"The period of minimumCharge, by default month."`
@@ -67,6 +67,8 @@ func (r *Rules) check() error {
 		return wrong("carryOver", "must be one of %v, not %q", Rollovers(), r.Rollover)
 	case r.TrueUpMonth < 0 || r.TrueUpMonth > 12:
 		return wrong("trueUpMonth", "must be from 1 to 12, not %d", r.TrueUpMonth)
+	case r.SurplusRetail && r.Rollover == Energy:
+		return wrong("surplusRetail", "settles credits in dollars, but carryOver KWH has credits in kWh: name surplusRate instead")
 	case r.CreditMonths < 0:
 		return wrong("creditMonths", "must be at least 1, not %d", r.CreditMonths)
 	case r.MinimumUnit != "" && !slices.Contains([]string{"day", "month", "year"}, r.MinimumUnit):

@@ -1,6 +1,8 @@
 package bill_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +64,52 @@ func TestCredits_NetBillingPaysNoUncreditedCharges(t *testing.T) {
 	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Metering: bill.NetBilling, Rollover: bill.Dollars, TrueUpMonth: 1}})
 	if want := 1.0 + 30; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
+	}
+}
+
+// Credits in kWh have no value in dollars that a settlement could pay in full.
+func TestCredits_RetailOfKWh(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})
+	request := bill.Request{Load: threeMonths().Load, Start: "2026-01-01", StepMinutes: 60, Rules: bill.Rules{Metering: bill.NetMetering, Rollover: bill.Energy, SurplusRetail: true}}
+	_, err := bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: tariff}, request)
+	if wrong, ok := errors.AsType[*pricing.InvalidError](err); !ok || !strings.Contains(wrong.Error(), "surplusRetail") {
+		t.Errorf("%v, want an error of surplusRetail", err)
+	}
+}
+
+// A bill says why generated energy earns nothing.
+func TestCredits_NothingEarned(t *testing.T) {
+	hourly := bill.Terms{HourlyPrices: make([]float64, len(threeMonths().Load))}
+	selling := bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.05}}}})}
+	silent := bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})}
+	composed := bill.Terms{Tariff: silent.Tariff, Parts: []pricing.PricedPart{
+		part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "cca", pricing.RoleGeneration, oneRate(0.1)),
+	}}
+	for _, tt := range []struct {
+		name     string
+		terms    bill.Terms
+		rules    bill.Rules
+		metering bill.Metering
+		caveat   bool
+	}{
+		{"feed-in without a rate", silent, bill.Rules{Metering: bill.FeedIn}, bill.FeedIn, true},
+		{"feed-in of parts without a rate", composed, bill.Rules{Metering: bill.FeedIn}, bill.FeedIn, true},
+		{"feed-in at the plan's rate", selling, bill.Rules{Metering: bill.FeedIn}, bill.FeedIn, false},
+		{"feed-in at a rate of the request", silent, bill.Rules{Metering: bill.FeedIn, FeedInRate: 0.05}, bill.FeedIn, false},
+		{"feed-in at hourly prices", hourly, bill.Rules{Metering: bill.FeedIn}, bill.FeedIn, true},
+		{"net billing", silent, bill.Rules{Metering: bill.NetBilling}, bill.NetBilling, true},
+		{"net billing at hourly prices", hourly, bill.Rules{Metering: bill.NetBilling}, bill.NetBilling, true},
+		{"no net metering at hourly prices", hourly, bill.Rules{NonNetMetered: true}, bill.NetBilling, true},
+		{"net metering at hourly prices", hourly, bill.Rules{}, bill.NetMetering, false},
+	} {
+		request := bill.Request{Load: threeMonths().Load, Start: "2026-01-01", StepMinutes: 60, Rules: tt.rules}
+		b, err := bill.ForHome(bill.Home{Location: time.UTC}, tt.terms, request)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := strings.Contains(strings.Join(b.Caveats, "; "), "nothing"); got != tt.caveat || b.Metering != tt.metering {
+			t.Errorf("%s: %s, caveats %q", tt.name, b.Metering, b.Caveats)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (s *Source) Check(p *Problems) {
 // are missing.
 func (s *Source) SetDefaults() {
 	a, _ := feed.ByName(s.Adapter)
-	s.EverySeconds = cmp.Or(s.EverySeconds, int(max(a.Every, minEvery)/time.Second))
+	s.EverySeconds = cmp.Or(s.EverySeconds, int(max(a.Interval(s.Parameters), minEvery)/time.Second))
 	s.Timezone = cmp.Or(s.Timezone, a.Timezone, "UTC")
 }
 

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -19,8 +20,9 @@ type Adapter struct {
 	// URL is the operator's address. A source may name another. It is empty if every
 	// source must name its address.
 	URL string
-	// Every is the default interval between two fetches.
-	Every time.Duration
+	// Every is the default interval between two fetches. everyRealTime is the interval for
+	// real-time prices, if it differs.
+	Every, everyRealTime time.Duration
 	// Timezone is the default time zone of local times and of the prices' daily pattern.
 	Timezone string
 	// Parameters are the settings of a source. The caller checks that a query has the
@@ -34,6 +36,12 @@ type Adapter struct {
 	// Read reads a response with status 200. An error means that nothing of the response
 	// is used. It wraps ErrResponse.
 	Read func(q *Query, r *Response) (Data, error)
+}
+
+// Interval returns the default interval between two fetches of a source with parameters.
+func (a *Adapter) Interval(parameters map[string]string) time.Duration {
+	q := Query{Parameters: parameters}
+	return byMarket(&q, a.Every, cmp.Or(a.everyRealTime, a.Every))
 }
 
 // Parameter is a setting of a source that its adapter defines, such as the node.

@@ -8,12 +8,12 @@ import (
 
 // sppAdapter reads the marketplace files of the Southwest Power Pool. Source:
 // https://portal.spp.org/pages/da-lmp-by-location and rtbm-lmp-by-location: a CSV file of
-// each day in Central time, and a file of the latest five minutes. The time column is the
+// each day in Central time, and a file of the latest five minutes alone. The time column is the
 // end of an interval in GMT, prices are $/MWh.
 var sppAdapter = Adapter{
 	Name: "spp", Title: "SPP: locational marginal prices by settlement location",
 	Doc: "https://portal.spp.org/pages/da-lmp-by-location", URL: "https://portal.spp.org/file-browser-api/download",
-	Every: time.Hour, Timezone: sppZone,
+	Every: time.Hour, everyRealTime: 5 * time.Minute, Timezone: sppZone,
 	Parameters: []Parameter{{Name: "node", Doc: "name of the settlement location", Example: "SPPNORTH_HUB", Required: true}, marketParameter},
 	Requests:   sppRequests, Read: readSPP,
 }

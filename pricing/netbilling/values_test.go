@@ -26,6 +26,9 @@ func TestValues_Published(t *testing.T) {
 		{"PG&E NBT00", 2026, time.January, false, 0, 0.09342, 0.00089, true},
 		{"pge nbt25", 2026, time.June, false, 18, 0.08745, 0.18358, true},
 		{"14328 NBT26", 2026, time.September, false, 19, 0.59312, 0.00193, true},
+		{"PG&E NBT25", 2035, time.June, false, 18, 0.08906, 0.33465, true},
+		{"PG&E NBT25", 2036, time.June, false, 18, 0.08746, 0.33894, false}, // PG&E marks it as an estimate
+		{"SCE NBT24", 2036, time.June, false, 18, 0.08229, 0.20064, true},
 		{"SCE NBT24", 2023, time.January, false, 0, 0.04951, 0, true},
 		{"SCE NBT24", 2022, time.January, false, 0, 0.04951, 0, false},
 	} {

@@ -48,6 +48,20 @@ func TestRates_Plausible(t *testing.T) {
 	}
 }
 
+// The deviations are at even quantiles: a tolerance has the share of the quantiles below it, and
+// between two of them the share on the line.
+func TestWithin_Quantiles(t *testing.T) {
+	r := carbon.Region{}
+	for i := range r.Deviations {
+		r.Deviations[i] = float64(i + 1)
+	}
+	for tolerance, want := range map[float64]float64{0: 0, 0.5: 0.02, 1: 0.05, 10: 0.5, 10.5: 0.52, 19.99: 0.99, 20: 1, 1000: 1} {
+		if got := r.Within(tolerance); math.Abs(got-want) > 1e-12 {
+			t.Errorf("within %v: %v, want %v", tolerance, got, want)
+		}
+	}
+}
+
 func TestIntensity_Cost(t *testing.T) {
 	for intensity, want := range map[carbon.Intensity]float64{
 		carbon.Low: 0, "": 0, "EXTREME": 0,

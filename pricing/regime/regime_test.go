@@ -71,3 +71,21 @@ func TestOf_ApplicationDates(t *testing.T) {
 		}
 	}
 }
+
+// A home connects up to three years after its application.
+func TestApplication_Years(t *testing.T) {
+	for _, tt := range []struct {
+		applied     string
+		year        int
+		first, last int
+	}{
+		{"2023-04-14", 2025, 2023, 2023},
+		{"2023-04-14", 0, 2023, 2023},
+		{"", 2025, 2022, 2025},
+		{"", 0, 0, 0},
+	} {
+		if first, last := (regime.Application{Date: date(t, tt.applied), Year: tt.year}).Years(); first != tt.first || last != tt.last {
+			t.Errorf("applied %q, connected %d: %d to %d, want %d to %d", tt.applied, tt.year, first, last, tt.first, tt.last)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -36,6 +38,8 @@ type Depth struct {
 	State uint64
 	// Trigger and Receipt are the sequences of the newest stored messages, 0 without one.
 	Trigger, Receipt uint64
+	// Stored is the size of the account's files in bytes, and MaxStored its limit, 0 without one.
+	Stored, MaxStored uint64
 }
 
 // Finding is the result of a check.
@@ -53,7 +57,7 @@ type Finding struct {
 // Look checks all streams. revision is the last revision of STATE that this process has
 // applied. records is the minimum number of messages in STATE at that revision. Look
 // returns the errors of its requests with the stream of each. Every process of a fleet calls
-// it each second. So it asks for each stream and for each queue once, until ctx ends.
+// it each second. So it asks for each stream, each queue and the account once, until ctx ends.
 func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
 	for _, q := range append(retryQueues(), startQueue, sliceQueue, surplusQueue, noticeQueue) {
@@ -69,7 +73,22 @@ func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding
 			break
 		}
 	}
+	if account, err := i.c.js.AccountInfo(ctx); err == nil { // nothing depends on it
+		f.Depth.Stored, f.Depth.MaxStored = fullest(account)
+	}
 	return f, errors.Join(errs...)
+}
+
+// fullest returns the use and the limit of an account's file storage. An account may have tiers,
+// one for each number of replicas: it returns those of the fullest.
+func fullest(a *jetstream.AccountInfo) (used, limit uint64) {
+	for _, t := range append(slices.Collect(maps.Values(a.Tiers)), a.Tier) {
+		of := uint64(max(t.Limits.MaxStore, 0))
+		if of > 0 && (limit == 0 || float64(t.Store)/float64(of) > float64(used)/float64(limit)) {
+			used, limit = t.Store, of
+		}
+	}
+	return used, limit
 }
 
 // lookAt checks a stream and its queues.

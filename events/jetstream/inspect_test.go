@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -58,8 +60,49 @@ func TestInspector_Requests(t *testing.T) {
 	before := asked()
 	look(t, i, 0)
 	streams, queues := 7, 4+len(retryQueues())
-	if n := asked() - before; n != streams+queues {
-		t.Errorf("inspection made %d requests, want %d", n, streams+queues)
+	if n := asked() - before; n != streams+queues+1 {
+		t.Errorf("inspection made %d requests, want %d and one for the account", n, streams+queues)
+	}
+}
+
+// An inspection has the use of the account's storage, if the account has a limit. Of several
+// tiers it has the fullest.
+func TestInspector_AccountLimit(t *testing.T) {
+	t.Parallel()
+	tier := func(used uint64, limit int64) jetstream.Tier {
+		return jetstream.Tier{Store: used, Limits: jetstream.AccountLimits{MaxStore: limit}}
+	}
+	tests := []struct {
+		name        string
+		account     jetstream.AccountInfo
+		used, limit uint64
+	}{
+		{"no limit", jetstream.AccountInfo{Tier: tier(7, -1)}, 0, 0},
+		{"limit", jetstream.AccountInfo{Tier: tier(7, 10)}, 7, 10},
+		{"tiers", jetstream.AccountInfo{Tiers: map[string]jetstream.Tier{"R1": tier(9, 100), "R3": tier(50, 60), "R5": tier(0, -1)}}, 50, 60},
+		{"empty tier", jetstream.AccountInfo{Tiers: map[string]jetstream.Tier{"R1": tier(0, 100)}}, 0, 100},
+	}
+	for _, test := range tests {
+		if used, limit := fullest(&test.account); used != test.used || limit != test.limit {
+			t.Errorf("%s: %d of %d are used, want %d of %d", test.name, used, limit, test.used, test.limit)
+		}
+	}
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20})
+	must(t, err)
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the server is not ready")
+	}
+	must(t, s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": {
+		MaxMemory: -1, MaxStore: 1 << 30, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1,
+	}}))
+	c, err := Connect(within(t), "", streamOptions, discard, nats.InProcessServer(s))
+	must(t, err)
+	defer c.Close()
+	must(t, c.PutSlice(within(t), newSlice(newTrigger("acme"), 0)))
+	if f := look(t, c.NewInspector(), 0); f.Depth.MaxStored != 1<<30 || f.Depth.Stored == 0 {
+		t.Errorf("%d of %d bytes are used", f.Depth.Stored, f.Depth.MaxStored)
 	}
 }
 

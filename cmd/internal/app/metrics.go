@@ -50,8 +50,7 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 		s.try("size of the store", func() error {
 			u, err := s.app.embedded.Usage()
 			if err == nil {
-				send("store_used_bytes", "Size of the embedded NATS's files in bytes.", float64(u.Used))
-				send("store_limit_bytes", "Maximum size of the embedded NATS's files in bytes: see max-store.", float64(u.Limit))
+				sendStore(send, u.Used, u.Limit)
 			}
 			return err
 		})
@@ -80,9 +79,18 @@ func (s *collector) queues(send gauge) {
 	send("triggers_unstarted", "Accepted triggers whose walk has not begun.", float64(depth.Unstarted))
 	send("dead_letters", "Messages that could not be processed.", float64(depth.DeadLetters))
 	send("replica_lag_revisions", "Revisions of the log of record that this process's replica has not applied.", float64(lag))
+	if s.app.embedded == nil && depth.MaxStored > 0 {
+		sendStore(send, depth.Stored, depth.MaxStored)
+	}
 	if s.app.servesAPI() {
 		send("ledger_lag_messages", "Triggers and receipts that this process's ledger has not read.", float64(s.app.ledger.Lag(depth.Trigger, depth.Receipt)))
 	}
+}
+
+// sendStore sends the size of NATS's files: of the embedded server, or of the account.
+func sendStore(send gauge, used, limit uint64) {
+	send("store_used_bytes", "Size of the files of the embedded NATS, or of the account on an external one, in bytes.", float64(used))
+	send("store_limit_bytes", "Maximum of store_used_bytes: max-store, or the limit of the account.", float64(limit))
 }
 
 // try logs an error of read, unless the process stops: the last export of telemetry comes after

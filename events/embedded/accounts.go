@@ -155,8 +155,9 @@ func (a *accounts) use(org string, do func(context.Context, jetstream.JetStream)
 }
 
 // erase deletes an organization's sessions, subscriptions and messages, and disconnects its
-// clients. The streams stay, because the server does not make them again before it restarts.
-// The next start removes the folder, unless the organization was created again.
+// clients. The empty streams stay on the disk, because the server does not make them again before
+// it restarts: they are opened again if the organization is created again. Otherwise the next start
+// removes the folder.
 func (a *accounts) erase(org string) error {
 	folder := a.folder(org)
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
@@ -203,6 +204,9 @@ func (a *accounts) erase(org string) error {
 	}
 	defer a.lock(org)()
 	a.ready.Delete(account.Name)
+	if err := account.DisableJetStream(); err != nil {
+		return err
+	}
 	return os.WriteFile(filepath.Join(folder, erasedMark), nil, 0o600)
 }
 

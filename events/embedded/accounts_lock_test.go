@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Nothing of an erased organization's lock stays in memory.
-func TestAccounts_EraseForgetsLock(t *testing.T) {
+// No lock and no stream of an erased organization stays in memory. The server is healthy
+// without them.
+func TestAccounts_EraseFreesMemory(t *testing.T) {
 	t.Parallel()
 	const patience = 20 * time.Second
 	s, err := Start(Options{Dir: t.TempDir(), StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &MQTT{Listen: "127.0.0.1:0"}})
@@ -31,6 +32,12 @@ func TestAccounts_EraseForgetsLock(t *testing.T) {
 	a.opening.Range(func(any, any) bool { locks++; return true })
 	if locks != 0 {
 		t.Errorf("%d locks stay after 3 deletions", locks)
+	}
+	if n := s.ns.JetStreamNumAccounts(); n != 1 {
+		t.Errorf("%d accounts have JetStream, want that of Gridhook", n)
+	}
+	if err := s.Healthy(); err != nil {
+		t.Error(err)
 	}
 }
 

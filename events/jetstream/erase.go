@@ -57,7 +57,10 @@ func (c *Conn) eraseSubject(ctx context.Context, stream, subject string, count f
 			}
 		}
 		if err := s.SecureDeleteMsg(ctx, m.Sequence); err != nil {
-			return fmt.Errorf("%w: erase a message of %s: %w", storage.ErrUnavailable, stream, err)
+			// A task may have become due, and another process may erase the same organization.
+			if _, gone := s.GetMsg(ctx, m.Sequence); !errors.Is(gone, jetstream.ErrMsgNotFound) {
+				return fmt.Errorf("%w: erase a message of %s: %w", storage.ErrUnavailable, stream, err)
+			}
 		}
 		count(m.Subject)
 	}

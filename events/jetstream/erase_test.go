@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -43,6 +46,29 @@ func TestErase(t *testing.T) {
 	}
 	if got, err := b.StateLog().Erase(within(t), "acme"); err != nil || len(got) != 0 {
 		t.Errorf("the second time it erased %v, %v", got, err)
+	}
+}
+
+// A message that is gone when Erase comes to delete it is no error: a task became due, or another
+// process erases the same organization.
+func TestErase_MessageGone(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for i := range 50 {
+		ref := storage.KindHome.Ref("acme", fmt.Sprint("h", i))
+		_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
+		must(t, err)
+	}
+	var group errgroup.Group
+	for range 4 {
+		group.Go(func() error {
+			_, err := b.StateLog().Erase(within(t), "acme")
+			return err
+		})
+	}
+	must(t, group.Wait())
+	if info, err := b.streamInfo(within(t), stateStream); err != nil || info.State.Msgs != 0 {
+		t.Errorf("%+v, %v is left", info, err)
 	}
 }
 

@@ -81,6 +81,7 @@ func (p *tab) createEndpoint(w *world) string {
 	if got := p.focused(); !strings.HasPrefix(got, "input") {
 		p.t.Errorf("the focus is on %q, not on the wrong field", got)
 	}
+	p.click("summary", "Events, headers and signature")
 	p.look("endpoint-new")
 
 	p.enter("URL", w.receiver.url)

@@ -63,7 +63,7 @@ export function endpointForm({ settings = defaults, fresh = false, action, submi
         field({ name: "timeoutSeconds", label: "Timeout (seconds)", control: timeout }),
         field({ name: "rateLimit", label: "Rate limit (deliveries per second)", control: limit, hint: "For each worker process. 0 means no limit." })),
       retry.element,
-      h("details", {}, h("summary", {}, "Events, headers and signature"), kinds.element,
+      h("details", {}, h("summary", {}, fresh ? "Events, headers and signature" : "Events and headers"), kinds.element,
         field({ name: "headers", label: "Custom headers", control: headers, hint: "One per line: Name: value" }),
         fresh && field({ name: "signature", label: "Sign with", control: signature })),
     ],

@@ -48,6 +48,10 @@
     const box = e.getBoundingClientRect();
     if (!(e instanceof SVGElement) && !e.closest(".scroll, table.plain") && box.right > innerWidth + 1) wrong.add(`"${said.slice(0, 40)}" ends at ${Math.round(box.right)} px, beyond the page`);
   }
+  for (const box of document.querySelectorAll("input[type=checkbox]")) {
+    const [label] = box.labels;
+    if (box.checkVisibility() && label.getBoundingClientRect().top > box.getBoundingClientRect().bottom) wrong.add(`"${label.textContent.slice(0, 40)}" is below its checkbox`);
+  }
   if (document.documentElement.scrollWidth > innerWidth) wrong.add(`the page is ${document.documentElement.scrollWidth} px wide, not ${innerWidth}`);
   return [...wrong];
 })()

@@ -162,7 +162,7 @@ func (p *tab) turnsPages(endpoint string) {
 	p.click(".filters button", "Failed 1")
 	p.until(`t.all("tbody").length === 1`)
 	p.click("button.toggle", lostHome)
-	p.shows(".delivery", "Every attempt failed. No attempt is left.")
+	p.shows(".delivery", "Gridhook gave up. You can retry it.")
 	p.shows(".delivery", "msg_")
 	p.sees(".delivery a", endpoint)
 	p.until(`t.all(".attempts li").length > 2`) // earlier attempts stay visible

@@ -7,8 +7,8 @@ import { enums } from "./enums.js";
  */
 const words = {
   DELIVERED: { label: "Delivered", tone: "good", meaning: "The receiver responded with 2xx." },
-  RETRYING: { label: "Retrying", tone: "warn", meaning: "The last attempt failed. Another attempt is scheduled." },
-  FAILED: { label: "Failed", tone: "bad", attention: true, meaning: "Every attempt failed. No attempt is left." },
+  RETRYING: { label: "Retrying", tone: "warn", meaning: "The next attempt is scheduled." },
+  FAILED: { label: "Failed", tone: "bad", attention: true, meaning: "Gridhook gave up. You can retry it." },
   UNPRICEABLE: { label: "Unpriceable", tone: "bad", attention: true, meaning: "The home could not be priced. The reason says why." },
   SUPERSEDED: { label: "Superseded", tone: "calm", meaning: "A newer trigger replaced this signal." },
   EXPIRED: { label: "Expired", tone: "warn", attention: true, meaning: "The signal's window ended before it was delivered." },

@@ -2,7 +2,7 @@
 import { inPath } from "../lib/api.js";
 import { confirm } from "../lib/dialog.js";
 import { button, facts, h, replace, say } from "../lib/dom.js";
-import { count, duration, instant, plural } from "../lib/format.js";
+import { count, duration, instant, plural, price } from "../lib/format.js";
 import { lastAnswer, outcomeBadge, took } from "../lib/parts.js";
 import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
@@ -153,7 +153,13 @@ function settingsOf(e) {
     ["URL", h("span", { class: "url" }, e.url)],
     ["Description", e.description],
     ["Events", e.eventTypes.length === 0 ? "all" : e.eventTypes.join(", ")],
-    ["Delivery mode", e.deliveryMode === "onChange" ? "only signals that changed" : "every signal"],
+    ["Delivery mode", e.deliveryMode === "onChange" ? `only signals that changed${e.minPriceChange > 0 ? ` by more than ${price(e.minPriceChange)}` : ""}` : "every signal"],
+    ["Only homes", e.homeIds.join(", ")],
+    ["Only rate plans", e.ratePlanIds.join(", ")],
+    ["Format", e.format !== "signal" && e.format],
+    ["Batches", e.batchSize > 1 && `up to ${plural(e.batchSize, "home")} per request`],
+    ["Compression", e.compression !== "none" && e.compression],
+    ["Authentication", [e.authentication?.type, e.clientCertificate && "client certificate"].filter(Boolean).join(", ")],
     ["Rate limit", e.rateLimit > 0 ? `${e.rateLimit} deliveries per second` : "none"],
     ["Timeout", seconds(e.timeoutSeconds)],
     ["Retries", r.giveUpSeconds === 0 ? "none" : `first delay up to ${seconds(r.initialSeconds)}, times ${r.multiplier} per attempt, at most ${seconds(r.maxSeconds)}; gives up after ${seconds(r.giveUpSeconds)}`],

@@ -87,6 +87,7 @@ test("a form names each wrong header", async () => {
 
 const endpoint = {
   id: "ep_1", url: "http://h", description: "", eventTypes: [], headers: {}, rateLimit: 0, timeoutSeconds: 10, deliveryMode: "always", retryPolicy: {},
+  homeIds: [], ratePlanIds: [], format: "signal", batchSize: 1, compression: "none", authentication: null, clientCertificate: null,
   health: { state: "HEALTHY" }, breaker: { state: "CLOSED" }, enabled: false, updatedAt: "2026-01-01T00:00:00.000Z",
 };
 
@@ -133,6 +134,22 @@ test("a button of an endpoint keeps the focus", async () => {
   equal(document.activeElement.textContent, "Edit");
   stop();
   document.getElementById("spoken").remove();
+});
+
+test("an endpoint shows which signals it gets, and how", async () => {
+  const factsOf = async (settings) => {
+    const { element, stop } = viewed(clientOf({ "/v1/webhook/endpoints/ep_1/get": { ...endpoint, ...settings } }));
+    await settled();
+    stop();
+    return Object.fromEntries([...element.querySelectorAll("dt")].map((dt) => [dt.textContent, dt.nextSibling.textContent]));
+  };
+  const names = ["Delivery mode", "Only homes", "Only rate plans", "Format", "Batches", "Compression", "Authentication"];
+  const shown = (facts) => names.map((name) => facts[name] ?? "");
+  equal(shown(await factsOf({})), ["every signal", "", "", "", "", "", ""]);
+  equal(shown(await factsOf({
+    deliveryMode: "onChange", minPriceChange: 0.01, homeIds: ["home_1", "home_2"], ratePlanIds: ["plan_1"], format: "thin", batchSize: 50, compression: "gzip",
+    authentication: { type: "bearer", token: "********" }, clientCertificate: { certificate: "c", privateKey: "********" },
+  })), ["only signals that changed by more than $0.0100", "home_1, home_2", "plan_1", "thin", "up to 50 homes per request", "gzip", "bearer, client certificate"]);
 });
 
 test("a thermostat shows why it was not unlinked", async () => {

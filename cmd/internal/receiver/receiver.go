@@ -121,7 +121,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	e.Verified = true
-	if e.Body, err = inflate(req.Header, body); err != nil {
+	if e.Body, err = inflate(body); err != nil {
 		e.Problem = "the body does not inflate: " + err.Error()
 	} else if err := e.read(); err != nil {
 		e.Problem = "the body is not an event: " + err.Error()
@@ -187,8 +187,8 @@ func (r *Receiver) forward(w http.ResponseWriter, req *http.Request, e Event) {
 
 // inflate returns the decompressed body, or the body if it is not compressed. The size
 // limit protects receivers without a secret; a verified body comes from a known sender.
-func inflate(header http.Header, body []byte) ([]byte, error) {
-	if header.Get("Content-Encoding") != "gzip" {
+func inflate(body []byte) ([]byte, error) {
+	if !compressed(body) {
 		return body, nil
 	}
 	in, err := gzip.NewReader(bytes.NewReader(body))
@@ -201,6 +201,9 @@ func inflate(header http.Header, body []byte) ([]byte, error) {
 	}
 	return text, err
 }
+
+// compressed reports whether a body is gzip. JSON never begins with these bytes.
+func compressed(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
 func (r *Receiver) verify(header http.Header, body []byte) error {
 	switch {

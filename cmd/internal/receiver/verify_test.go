@@ -106,6 +106,7 @@ func TestVerify(t *testing.T) {
 		{"no signature", []string{mine}, changed(good, "webhook-signature", "v1"), event, ProblemHeaders, `"v1" is not a version`},
 		{"another's secret", []string{theirs}, good, event, ProblemSecret, "no signature matches this secret"},
 		{"another's public key", []string{otherPublic}, both, event, ProblemSecret, "no signature"},
+		{"another's secret, decompressed by a framework", []string{theirs}, changed(changed(good, "Content-Encoding", "gzip"), "Content-Length", "9"), event, ProblemSecret, "no signature"},
 		{"another id", []string{mine}, changed(good, "webhook-id", "msg_2"), event, ProblemSecret, "webhook-id"},
 		{"a secret for Ed25519", []string{mine}, signed(t, "msg_1", arrival, event, private), event, ProblemKind, "publicKey"},
 		{"a public key for HMAC", []string{public}, good, event, ProblemKind, "whsec_"},

@@ -173,7 +173,7 @@ func (p *tab) turnsPages(endpoint string) {
 // overview shows the trigger, and the rates while another one runs.
 func (p *tab) overview(w *world) {
 	p.t.Helper()
-	w.command("trigger", "--org", "other", "--watch")
+	w.command("trigger", "--org", other, "--watch")
 	p.click("nav a", "Overview")
 	p.sees("td", "130 homes")
 	p.shows(".shares", "129 delivered")

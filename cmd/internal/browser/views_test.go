@@ -206,12 +206,12 @@ func (p *tab) deletesOrganization() {
 	p.t.Helper()
 	p.click("button", "Change the organization")
 	p.sees("td", "Somebody Else")
-	p.click("td button", "Delete other")
-	p.enter("Type other to confirm", "othe")
+	p.click("td button", "Delete "+other)
+	p.enter("Type "+other+" to confirm", "othe")
 	if ask[string](p, `t.all("dialog button", "Delete")[0].getAttribute("aria-disabled")`) != "true" {
 		p.t.Error("the deletion is offered before the name is typed")
 	}
-	p.enter("Type other to confirm", "other")
+	p.enter("Type "+other+" to confirm", other)
 	p.look("organization-delete")
 	p.click("dialog button", "Delete")
 	p.until(`t.all("td", "Somebody Else").length === 0`)

@@ -28,6 +28,9 @@ const (
 	zone         = "America/Los_Angeles"
 )
 
+// other is another tenant, with the longest possible id.
+var other = strings.Repeat("o", 128)
+
 func home(i int) string { return fmt.Sprintf("home_%04d", i) }
 
 // These homes are refused by the receiver: one at first, and one always.
@@ -65,7 +68,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) furnish(dir string) {
 	w.t.Helper()
 	w.command("org", "create", "--id", organization, "--name", "Acme Energy")
-	w.command("org", "create", "--id", "other", "--name", "Somebody Else")
+	w.command("org", "create", "--id", other, "--name", "Somebody Else")
 	plan := plan(w.t)
 	tariff := filepath.Join(dir, "plan.json")
 	w.write(tariff, plan.URDB)

@@ -35,7 +35,7 @@ export function organizationsView(common) {
     above: h("p", {}, "Choose the organization to act for."),
     empty: "No organizations yet. Create one: gridhook org create --id acme --name \"Acme Energy\"",
     columns: [
-      { name: "Id", cell: (o) => button(o.id, () => choose(o.id), { class: "link", data: { part: "choose" } }) },
+      { name: "Id", cell: (o) => button(o.id, () => choose(o.id), { class: "link identifier", data: { part: "choose" } }) },
       { name: "Name", cell: (o) => o.name },
       { name: "State", cell: (o) => o.suspended && badge("Suspended", "warn") },
       { name: "Created", cell: (o) => when(o.createdAt) },

@@ -173,6 +173,34 @@ func TestChanges_Refused(t *testing.T) {
 	}
 }
 
+// A subscriber of long ago is notified of what was written in the last day while no process
+// ran, also if NATS does not accept the first trigger.
+func TestChanges_WhileStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADRReport)
+		w.put(openADR(storage.OpenADRReport, "before"))
+		pass(changesFor)
+		w.put(openADR(storage.OpenADRReport, "first"))
+		w.put(openADR(storage.OpenADRReport, "second"))
+		refused := false
+		w.triggers.fail = func(what string) error {
+			if what != "accept" || refused {
+				return nil
+			}
+			refused = true
+			return storage.ErrUnavailable
+		}
+		stop := w.fleet(1)
+		pass(minute)
+		stop()
+		got := w.changed()
+		if slices.Sort(got); !slices.Equal(got, []string{"first", "second"}) || !refused {
+			t.Errorf("notifications of %q", got)
+		}
+	})
+}
+
 // A program whose last trigger cannot be read does not hold up the changes of other programs.
 func TestChanges_UnreadableTrigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -289,6 +289,27 @@ func TestReplay_Resume(t *testing.T) {
 	})
 }
 
+// TestReplay_TwoReplayers has NATS hand the task to another replayer while the first one goes on.
+// Each delivery counts once.
+func TestReplay_TwoReplayers(t *testing.T) {
+	for _, at := range []string{"deliveries", "kept", "receipt"} {
+		w := newWorld(t)
+		w.give("trg_1", 1, noon, repeat(pageSize+1, events.OutcomeFailed)...)
+		task, other := w.ask(events.OutcomeFailed), false
+		w.fail = func(what string) error {
+			if what != at || other {
+				return nil
+			}
+			other = true
+			return w.replayer().replay(t.Context(), task, events.Taken{})
+		}
+		err := w.replayer().replay(t.Context(), task, events.Taken{})
+		if got := w.result(); err != nil || !other || got.Status != storage.ReplayCompleted || got.Found != pageSize+1 || got.Retried != pageSize+1 {
+			t.Errorf("%s: %v, the replay is %+v", at, err, got)
+		}
+	}
+}
+
 // TestPlan_DamagedReplay checks that a replay whose record does not decode stops no other
 // replay.
 func TestPlan_DamagedReplay(t *testing.T) {

@@ -89,19 +89,21 @@ func (s *Schedule) Next(after time.Time) time.Time {
 }
 
 // Latest returns the last run between two times, both included, or the zero time if there
-// is none.
-func (s *Schedule) Latest(from, to time.Time) time.Time {
-	if s.Cron == "" && s.EveryMinutes > 0 { // skip all but the last interval
-		every := time.Duration(s.EveryMinutes) * time.Minute
-		if early := to.Add(-every); early.After(from) {
-			from = early
+// is none. It looks back in growing steps: a search from the start takes 9 s for a year of
+// minutes.
+func (s *Schedule) Latest(from, to time.Time) (latest time.Time) {
+	for back := time.Hour; ; back *= 2 {
+		start := to.Add(-back)
+		if start.Before(from) {
+			start = from
+		}
+		for run := s.Next(start.Add(-1)); !run.IsZero() && !run.After(to); run = s.Next(run) {
+			latest = run
+		}
+		if !latest.IsZero() || !start.After(from) {
+			return latest
 		}
 	}
-	var latest time.Time
-	for run := s.Next(from.Add(-1)); !run.IsZero() && !run.After(to); run = s.Next(run) {
-		latest = run
-	}
-	return latest
 }
 
 // WindowAt returns the window of the signals of a run at a time. Errors:

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -71,6 +73,9 @@ func newListenCommand(g *globals) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if l.options.Verifier, err = secrets.verifier(g); err != nil {
 			return err
+		}
+		if l.publicURL != "" && (l.options.Verifier != nil || l.options.Unverified) {
+			return usagef("--public-url has a secret of its own: omit --unverified, --secret, --secret-file and %s", secretsEnv)
 		}
 		if err := l.options.Faults.Check(); err != nil {
 			return usagef("%v", err)
@@ -187,11 +192,17 @@ func saveEvent(folder string, e receiver.Event) error {
 	return os.WriteFile(filepath.Join(folder, name+".http"), e.Request(), 0o600)
 }
 
-// showEvent prints one delivery.
+// showEvent prints one delivery. JSON has only the events: a delivery that is refused or
+// is not JSON goes to standard error.
 func (g *globals) showEvent(e receiver.Event, checked bool) {
+	out := g.out
 	if g.json() {
-		say(g.out, "%s\n", e.Body)
-		return
+		var line bytes.Buffer
+		if e.Verified && json.Compact(&line, e.Body) == nil {
+			say(g.out, "%s\n", &line)
+			return
+		}
+		out = g.err
 	}
 	what := fmt.Sprintf("%s %s", e.Type, e.Data.HomeID)
 	if e.Batch > 0 {
@@ -200,8 +211,8 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 	if n := len(e.Data.Prices); n > 0 {
 		what += fmt.Sprintf(" #%d %d intervals, now $%.5f/kWh", e.Data.Sequence, n, e.Data.Prices[0])
 	}
-	verdict := g.painter(g.out).verdict(e, checked)
-	say(g.out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
+	verdict := g.painter(out).verdict(e, checked)
+	say(out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
 }
 
 // verdict formats a delivery's verification, in colors if they are on.

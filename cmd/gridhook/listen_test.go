@@ -88,6 +88,19 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// JSON has only events, each in one line. Other deliveries go to standard error.
+func TestListen_JSON(t *testing.T) {
+	var out, errs strings.Builder
+	g := &globals{out: &out, err: &errs, output: outputJSON}
+	g.showEvent(receiver.Event{ID: "msg_1", Body: []byte("{}"), Problem: "no signature matches"}, true)
+	g.showEvent(receiver.Event{ID: "msg_2", Body: []byte("{\n}"), Verified: true}, true)
+	g.showEvent(receiver.Event{ID: "msg_3", Body: []byte("text"), Verified: true, Problem: "the body is not an event"}, false)
+	said := errs.String()
+	if out.String() != "{}\n" || !strings.Contains(said, "msg_1   REFUSED: no signature") || !strings.Contains(said, "msg_3   unverified, the body is not an event") {
+		t.Errorf("it prints\n%sand on standard error\n%s", out.String(), said)
+	}
+}
+
 // With a public URL the command registers an endpoint, and deletes it at the end.
 func TestListen_PublicURL(t *testing.T) {
 	f := newFake(t)
@@ -146,6 +159,8 @@ func TestListen_Usage(t *testing.T) {
 		{"--fail-status 200", "from 300 to 599, not 200"},
 		{"--forward localhost:3000", "--forward must be a URL such as http://127.0.0.1:3000/hooks"},
 		{"--slow -1s", "must not be negative"},
+		{"--address x --public-url https://tunnel.example --secret " + hookSecret, "--public-url has a secret of its own: omit --unverified, --secret, --secret-file and GRIDHOOK_WEBHOOK_SECRET"},
+		{"--address x --public-url https://tunnel.example --unverified", "--public-url has a secret of its own"},
 	}
 	for _, test := range tests {
 		got := run(t, nil, "", append([]string{"listen"}, strings.Fields(test.args)...))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"strconv"
@@ -51,8 +52,18 @@ type (
 	fileOf func(content []byte) (any, error)
 )
 
-// textFile is a flag for a file with a text.
-var textFile fileOf = func(content []byte) (any, error) { return strings.TrimSpace(string(content)), nil }
+// textFile is a flag for a file with a text. It refuses an empty file, because the server
+// would generate a secret or keep the stored one. textOrNone is a flag for a file that may
+// be empty.
+var (
+	textOrNone fileOf = func(content []byte) (any, error) { return strings.TrimSpace(string(content)), nil }
+	textFile   fileOf = func(content []byte) (any, error) {
+		if len(bytes.TrimSpace(content)) == 0 {
+			return nil, usagef("the file is empty")
+		}
+		return textOrNone(content)
+	}
+)
 
 // fields is the body of a request.
 type fields map[string]any

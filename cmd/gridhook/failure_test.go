@@ -47,6 +47,8 @@ func TestUsage_Errors(t *testing.T) {
 		{"org list --admin-url localhost:8081", `--admin-url must be a URL such as http://127.0.0.1:8081, not "localhost:8081"`},
 		{"import", `the file is missing; see "gridhook import --help"`},
 		{"import --format xml -", `--format must be one of ndjson, csv, market, greenbutton, not "xml"`},
+		{"endpoint create --org acme --url https://example.com/h --secret-file -", `-: the file is empty; see "gridhook endpoint create --help"`},
+		{"context add partner --api-url https://example.com --api-key-file -", `-: the file is empty`},
 		{"signal h1 --org acme --from 1h", `give both --from and --to`},
 		{"serve --slices none", `slices (flag --slices) must be a whole number, not "none"; see "gridhook serve --help"`},
 		{"worker", `nats (not set) is required by gridhook worker`},

@@ -65,7 +65,7 @@ func sourceFlags() []bodyFlag {
 	return []bodyFlag{
 		{name: "url", help: "`address` to ask (default the adapter's)"},
 		{name: "param", field: "parameters", value: assignments{}, help: "parameter of the adapter as `name=value`; repeatable; an update replaces all parameters, and \"\" removes them"},
-		{name: "secret-file", field: "secret", value: textFile, help: "`file` with the secret that the adapter needs; - for standard input"},
+		{name: "secret-file", field: "secret", value: textOrNone, help: "`file` with the secret that the adapter needs; an empty file removes it; - for standard input"},
 		{name: "every", field: "everySeconds", value: span{0, time.Second}, help: "interval between two fetches, such as 15m (default the adapter's)"},
 		{name: "timezone", help: "IANA time `zone` of the prices' days (default the adapter's)"},
 		{name: "plan", field: "planId", help: "rate `plan` that the source feeds; fetched prices create it"},

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
-	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/config"
 	"github.com/gridhook/gridhook/events/backup"
 )
@@ -97,38 +96,18 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 	defer b.Close() //nolint:errcheck // it was read to its end or is of no use
 	progress := g.newProgress()
 	defer progress.end()
-	return saveFile(path, &countingReader{r: b, each: func(n int64) {
+	size, err = saveFile(path, &countingReader{r: b, each: func(n int64) {
 		progress.show(config.Size(n).Rounded()+" backed up"+progress.rate(n>>20, "MiB", n, 0), 0, 0)
 	}})
-}
-
-// saveFile writes a file that appears only when it is complete and on disk.
-func saveFile(path string, from io.Reader) (size int64, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-")
-	if err != nil {
-		return 0, err
+	_, writing := errors.AsType[*fs.PathError](err)
+	_, renaming := errors.AsType[*os.LinkError](err)
+	switch {
+	case err == nil:
+		return size, nil
+	case writing, renaming:
+		return 0, fmt.Errorf("backup incomplete: %w", err)
 	}
-	if size, err = fill(f, from); err != nil {
-		if _, local := errors.AsType[*fs.PathError](err); local {
-			return 0, fmt.Errorf("backup incomplete: %w", err)
-		}
-		return 0, fmt.Errorf("backup incomplete: %w; see the server's log", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return 0, errors.Join(err, os.Remove(f.Name()))
-	}
-	return size, app.SyncFolder(filepath.Dir(path))
-}
-
-// fill writes a new file to disk and closes it. If the write fails, fill deletes the file.
-func fill(f *os.File, from io.Reader) (size int64, err error) {
-	if size, err = io.Copy(f, from); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return size, err
+	return 0, fmt.Errorf("backup incomplete: %w; see the server's log", err)
 }
 
 func newBackupKeygen(g *globals) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -53,21 +54,6 @@ func (g *globals) readContexts() (c contexts, err error) {
 		c.Contexts = map[string]map[string]string{}
 	}
 	return c, nil
-}
-
-// write replaces the whole file. It contains keys, so only its owner may read it.
-func (c contexts) write(path string) error {
-	text, err := yaml.Marshal(c)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	return err
 }
 
 // currentContext returns the selected context or the current one. It is empty if there is
@@ -163,11 +149,18 @@ func newContextAdd(g *globals) *cobra.Command {
 	return cmd
 }
 
-// saveContexts writes the contexts and prints the current one.
+// saveContexts replaces the file of the contexts and prints the current one.
 func (g *globals) saveContexts(c contexts) error {
 	path, err := g.contextsPath()
+	if err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(c)
 	if err == nil {
-		err = c.write(path)
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		_, err = saveFile(path, bytes.NewReader(text))
 	}
 	if err == nil && c.Current != "" {
 		say(g.out, "The current context is %s.\n", c.Current)

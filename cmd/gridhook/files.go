@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+
+	"github.com/gridhook/gridhook/cmd/internal/app"
 )
 
 // openFile opens a file for reading. The name "-" selects in. A size of 0 is unknown.
@@ -41,4 +45,31 @@ func readAs[T any](name string, in io.Reader, parse func(text []byte) (T, error)
 		return value, fmt.Errorf("%s: %w", name, err)
 	}
 	return value, nil
+}
+
+// saveFile writes a file that appears only when it is complete and on disk. Only its owner
+// may read it.
+func saveFile(path string, from io.Reader) (size int64, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-")
+	if err != nil {
+		return 0, err
+	}
+	if size, err = fill(f, from); err != nil {
+		return 0, err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return 0, errors.Join(err, os.Remove(f.Name()))
+	}
+	return size, app.SyncFolder(filepath.Dir(path))
+}
+
+// fill writes a new file to disk and closes it. If the write fails, fill deletes the file.
+func fill(f *os.File, from io.Reader) (size int64, err error) {
+	if size, err = io.Copy(f, from); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return size, err
 }

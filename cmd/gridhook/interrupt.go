@@ -15,17 +15,14 @@ func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signals = append(signals, syscall.SIGHUP)
 	}
-	first, release := signal.NotifyContext(parent, signals...)
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	keep := context.AfterFunc(first, func() {
+	ctx, release := signal.NotifyContext(parent, signals...)
+	keep := context.AfterFunc(ctx, func() {
 		signal.Ignore(syscall.SIGHUP) // the shell and the kernel both send it when a terminal closes
 		release()
-		cancel(context.Cause(first))
 	})
 	return ctx, func() {
 		keep()
 		release()
-		cancel(nil)
 	}
 }
 

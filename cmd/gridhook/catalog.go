@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,20 +120,15 @@ func inCatalog(id string) error {
 	if _, known := catalog.ByID(id); known {
 		return nil
 	}
-	var begin []string
-	for _, known := range catalogIDs() {
-		if id != "" && strings.HasPrefix(known, id) {
-			begin = append(begin, known)
-		}
+	meant := slices.DeleteFunc(catalogIDs(), func(known string) bool { return id == "" || !strings.HasPrefix(known, id) })
+	if more := len(meant) - maxSuggestions; more > 0 {
+		return usagef("plan %q not found in the catalog: did you mean %s, or one of %d more", id, strings.Join(meant[:maxSuggestions], ", "), more)
 	}
-	if more := len(begin) - maxSuggestions; more > 0 {
-		return usagef("plan %q not found in the catalog: did you mean %s, or one of %d more", id, strings.Join(begin[:maxSuggestions], ", "), more)
+	if near := config.Nearest(id, catalogIDs()); len(meant) == 0 && near != "" {
+		meant = []string{near}
 	}
-	if len(begin) > 0 {
-		return usagef("plan %q not found in the catalog: did you mean %s", id, strings.Join(begin, " or "))
+	if len(meant) == 0 {
+		return usagef("plan %q not found in the catalog: run gridhook plan catalog for a list", id)
 	}
-	if near := config.Nearest(id, catalogIDs()); near != "" {
-		return usagef("plan %q not found in the catalog: did you mean %s", id, near)
-	}
-	return usagef("plan %q not found in the catalog: run gridhook plan catalog for a list", id)
+	return usagef("plan %q not found in the catalog: did you mean %s", id, strings.Join(meant, " or "))
 }

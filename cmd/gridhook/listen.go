@@ -97,6 +97,9 @@ func newListenCommand(g *globals) *cobra.Command {
 			}
 		}
 		if l.endpoint != "" || l.publicURL == "" && l.options.Verifier == nil && !l.options.Unverified && (g.org != "" || g.isPartner()) {
+			if given(cmd, "address") {
+				return usagef("--address needs a secret, --public-url or --unverified: the webhooks of a temporary endpoint come over a connection to the server")
+			}
 			return g.listenByRelay(cmd.Context(), &l)
 		}
 		return g.listen(cmd.Context(), &l)

@@ -160,6 +160,7 @@ func TestListen_Usage(t *testing.T) {
 		{"--forward localhost:3000", "--forward must be a URL such as http://127.0.0.1:3000/hooks"},
 		{"--slow -1s", "must not be negative"},
 		{"--address x --public-url https://tunnel.example --secret " + hookSecret, "--public-url has a secret of its own: omit --unverified, --secret, --secret-file and GRIDHOOK_WEBHOOK_SECRET"},
+		{"--address 127.0.0.1:9000 --org acme --admin-url http://127.0.0.1:1", "--address needs a secret, --public-url or --unverified"},
 		{"--address x --public-url https://tunnel.example --unverified", "--public-url has a secret of its own"},
 	}
 	for _, test := range tests {

@@ -110,7 +110,7 @@ func (g *globals) importFiles(ctx context.Context, c *client.Client, format file
 	c = c.For("") // each line names its organization
 	refer := &references{
 		ctx: ctx, c: c, strict: format.strict, plans: map[string]map[string]bool{}, unlisted: map[string]bool{}, named: map[string]bool{},
-		missing: map[planOf]int{}, zipcodes: map[string]int{}, waiting: map[int]reference{},
+		missing: map[reference]int{}, waiting: map[int][]reference{},
 	}
 	report := importReport{Errors: []fileError{}, keepErrors: g.json()}
 	report.Secrets = []client.ImportedSecret{}

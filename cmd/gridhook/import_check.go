@@ -28,23 +28,18 @@ type references struct {
 	plans    map[string]map[string]bool
 	unlisted map[string]bool
 	named    map[string]bool // organizations of the files
-	missing  map[planOf]int
-	zipcodes map[string]int
-	// waiting has the references of homes that are not stored yet, by their lines.
-	waiting map[int]reference
+	// missing counts the references of stored homes. waiting has those of homes that are
+	// not stored yet, by their lines.
+	missing map[reference]int
+	waiting map[int][]reference
 }
 
-// reference is what a home refers to and does not exist, zero for nothing.
-type reference struct {
-	plan    planOf
-	zipcode string
-}
+// reference is a plan of an organization or a zipcode that homes refer to and that does
+// not exist.
+type reference struct{ organization, plan, zipcode string }
 
-// planOf is a plan that homes of an organization refer to.
-type planOf struct{ organization, plan string }
-
-// maxMissing bounds the number of different plans or zipcodes to count.
-const maxMissing = 1000
+// maxMissing bounds the number of different plans and zipcodes to count.
+const maxMissing = 2000
 
 // check checks a line before it is sent. If the line must be skipped, it returns the
 // reason. stored counts what check finds.
@@ -72,13 +67,13 @@ func (r *references) check(number int, line []byte) (e fileError, wrong bool) {
 		return e, false
 	}
 	e.Line, e.Resource, e.ID = number, string(l.Resource), l.ID
-	var absent reference
+	var absent []reference
 	if !r.exists(l.OrganizationID, l.RatePlanID) {
-		absent.plan = planOf{l.OrganizationID, l.RatePlanID}
+		absent = append(absent, reference{organization: l.OrganizationID, plan: l.RatePlanID})
 		e.Fields = append(e.Fields, storage.FieldError{Field: "ratePlanId", Message: fmt.Sprintf("plan %q does not exist for this home", l.RatePlanID)})
 	}
 	if unknownZipcode(l.Zipcode, l.Country) {
-		absent.zipcode = l.Zipcode
+		absent = append(absent, reference{zipcode: l.Zipcode})
 		e.Fields = append(e.Fields, storage.FieldError{Field: "zipcode", Message: fmt.Sprintf("%q is unknown", l.Zipcode)})
 	}
 	if len(e.Fields) > 0 && !r.strict {
@@ -100,24 +95,12 @@ func (r *references) stored(lines []int, refused []fileError) {
 		delete(r.waiting, e.Line)
 	}
 	for _, number := range lines {
-		absent, found := r.waiting[number]
-		if !found {
-			continue
+		for _, absent := range r.waiting[number] {
+			if r.missing[absent] > 0 || len(r.missing) < maxMissing {
+				r.missing[absent]++
+			}
 		}
 		delete(r.waiting, number)
-		if absent.plan != (planOf{}) {
-			count(r.missing, absent.plan)
-		}
-		if absent.zipcode != "" {
-			count(r.zipcodes, absent.zipcode)
-		}
-	}
-}
-
-// count counts a key unless there are too many different keys.
-func count[K comparable](counts map[K]int, key K) {
-	if _, known := counts[key]; known || len(counts) < maxMissing {
-		counts[key]++
 	}
 }
 
@@ -153,15 +136,18 @@ func (r *references) warn(w io.Writer) {
 	if r.strict {
 		return // each line is already reported
 	}
-	for _, m := range slices.SortedFunc(maps.Keys(r.missing), func(a, b planOf) int { return r.missing[b] - r.missing[a] }) {
+	var names []string
+	total := 0
+	for _, m := range slices.SortedFunc(maps.Keys(r.missing), func(a, b reference) int { return r.missing[b] - r.missing[a] }) {
+		if m.zipcode != "" {
+			names, total = append(names, m.zipcode), total+r.missing[m]
+			continue
+		}
 		say(w, "warning: homes of %s name a plan that does not exist for them: %s%s (%d)\n", or(m.organization), m.plan, r.owner(m.plan), r.missing[m])
 	}
-	if len(r.zipcodes) > 0 {
+	if len(names) > 0 {
 		const shown = 5
-		total, names := 0, slices.Sorted(maps.Keys(r.zipcodes))
-		for _, n := range r.zipcodes {
-			total += n
-		}
+		slices.Sort(names)
 		more := ""
 		if len(names) > shown {
 			more, names = fmt.Sprintf(" and %d others", len(names)-shown), names[:shown]

@@ -62,11 +62,8 @@ func errLargeFile(most int) error {
 }
 
 // readMeter reads a file as a whole, because a request to an unavailable server is
-// repeated. A size of 0 is unknown.
-func readMeter(r io.Reader, size int64) ([]byte, error) {
-	if size > maxMeterFile {
-		return nil, errLargeFile(maxMeterFile)
-	}
+// repeated.
+func readMeter(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxMeterFile+1))
 	if err == nil && len(text) > maxMeterFile {
 		err = errLargeFile(maxMeterFile)
@@ -76,11 +73,11 @@ func readMeter(r io.Reader, size int64) ([]byte, error) {
 
 // importMeter imports one file. It returns only errors that concern every file.
 func (g *globals) importMeter(ctx context.Context, c *client.Client, home, name string, m *meterImport) error {
-	f, size, err := openFile(name, g.in)
+	f, _, err := openFile(name, g.in)
 	var text []byte
 	if err == nil {
 		defer f.Close() //nolint:errcheck // it was only read
-		text, err = readMeter(f, size)
+		text, err = readMeter(f)
 	}
 	if err != nil {
 		m.wrong = []storage.FieldError{{Field: "file", Message: err.Error()}}

@@ -28,7 +28,6 @@ a source fetches, and print a report. The command removes the folder at the end.
 		if o.Homes < 1 || o.Homes > 100_000 {
 			return usagef("--homes must be from 1 to 100000, not %d", o.Homes)
 		}
-		o.Stumbles = min(5, o.Homes)
 		o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: slog.LevelError}))
 		out := g.out
 		if g.json() {

@@ -23,11 +23,12 @@ import (
 type Options struct {
 	// Homes is the number of triggered homes.
 	Homes int
-	// Stumbles is the number of webhooks that the receiver refuses one time, which causes
-	// retries.
-	Stumbles int
-	Log      *slog.Logger
+	Log   *slog.Logger
 }
+
+// stumbles is the number of webhooks that the receiver refuses one time, which causes
+// retries.
+const stumbles = 5
 
 const organization = "acme"
 
@@ -109,7 +110,7 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	server.Start()
 	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
 
-	d.left.Store(int64(d.Stumbles))
+	d.left.Store(int64(min(stumbles, d.Homes)))
 	requested := time.Now()
 	trigger, err := d.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{})
 	if err != nil {
@@ -123,7 +124,7 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	}
 	counts := r.Counts()
 	report.Verified, report.Refused = counts.Messages, counts.Refused
-	report.Stumbled = d.Stumbles - int(max(d.left.Load(), 0))
+	report.Stumbled = min(stumbles, d.Homes) - int(max(d.left.Load(), 0))
 	d.arrivals.sumUp(report, accepted)
 	report.Live, err = d.changePrices(ctx)
 	return report, err

@@ -56,7 +56,7 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Home, err error) {
 	home, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(c.Org, c.ID))
 	if err != nil {
-		return h, storage.NotFound(err, storage.KindHome.Ref(c.Org, c.ID))
+		return h, err
 	}
 	if in.Tariff == nil {
 		if in.RatePlanID != "" {

@@ -20,9 +20,9 @@ func (s *server) device(org, id string) (storage.HVACDevice, error) {
 func (s *server) listDevices(_ context.Context, c *rest.Call, in *wire.DevicesInput) (wire.Page[storage.HVACDevice], error) {
 	devices := []storage.HVACDevice{}
 	err := s.Store.View(func(v storage.View) error {
-		if ref := storage.KindHome.Ref(c.Org, in.HomeID); in.HomeID != "" {
-			if _, _, err := storage.Read[storage.Home](v, ref); err != nil {
-				return storage.NotFound(err, ref)
+		if in.HomeID != "" {
+			if _, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(c.Org, in.HomeID)); err != nil {
+				return err
 			}
 		}
 		for d, err := range storage.DevicesOf(v, c.Org, in.HomeID, in.After) {

@@ -94,10 +94,9 @@ func (s *server) getOwnHome(_ context.Context, c *rest.Call, _ *struct{}) (wire.
 
 func (s *server) homeDetails(org, id string) (shown wire.HomeDetails, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		ref := storage.KindHome.Ref(org, id)
-		h, _, err := storage.Read[storage.Home](v, ref)
+		h, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(org, id))
 		if err != nil {
-			return storage.NotFound(err, ref)
+			return err
 		}
 		measured, _, err := storage.Read[storage.MeasuredLoad](v, storage.KindMeasuredLoad.Ref(org, id))
 		shown = wire.HomeDetails{OwnedHome: showHome(&h), MeasuredMonths: measured.Months}

@@ -85,7 +85,7 @@ func (s *server) rotateKey(ctx context.Context, c *rest.Call, in *wire.RotateKey
 	err = s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		old, _, err := storage.Read[storage.Key](v, ref)
 		if err != nil {
-			return r, storage.NotFound(err, ref)
+			return r, err
 		}
 		if !old.Live(c.Now) {
 			return r, errKeyEnded

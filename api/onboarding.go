@@ -17,7 +17,7 @@ func (s *server) flow(org, homeID string) (o storage.Onboarding, stored bool, er
 	err = s.Store.View(func(v storage.View) error {
 		home, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(org, homeID))
 		if err != nil {
-			return storage.NotFound(err, storage.KindHome.Ref(org, homeID))
+			return err
 		}
 		o, _, err = storage.Read[storage.Onboarding](v, storage.KindOnboarding.Ref(org, homeID))
 		if stored = err == nil; !errors.Is(err, storage.ErrNotFound) {

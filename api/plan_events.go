@@ -29,7 +29,7 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 	err := s.Store.Rewrite(ctx, func(v storage.View) (r storage.Revised, err error) {
 		of, _, err := storage.Read[storage.RatePlan](v, plan)
 		if err != nil {
-			return r, storage.NotFound(err, plan)
+			return r, err
 		}
 		if len(of.Parts) > 0 {
 			return r, rest.Invalid("planId", "has parts: set the event of one of its parts")

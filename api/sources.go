@@ -78,7 +78,7 @@ func (s *server) source(c *rest.Call, ref storage.Ref) (shown wire.SourceWithRun
 		if err == nil {
 			shown, err = showSource(v, &source, revision, c.Now)
 		}
-		return storage.NotFound(err, ref)
+		return err
 	})
 	return shown, err
 }

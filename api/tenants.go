@@ -58,9 +58,8 @@ func (s *server) exportOrganization(_ context.Context, c *rest.Call, in *wire.Ex
 
 func (s *server) organizationUsage(_ context.Context, c *rest.Call, _ *struct{}) (u wire.OrganizationUsage, err error) {
 	err = s.Store.View(func(v storage.View) error {
-		ref := storage.OrganizationRef(c.ID)
-		if _, _, err := storage.Read[storage.Organization](v, ref); err != nil {
-			return storage.NotFound(err, ref)
+		if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(c.ID)); err != nil {
+			return err
 		}
 		u = wire.OrganizationUsage{
 			OrganizationID: c.ID, Homes: v.Count(storage.KindHome, c.ID), Devices: v.Count(storage.KindHVACDevice, c.ID),

@@ -100,19 +100,17 @@ func Decode[T any, P pointer[T]](r Record) (T, error) {
 	return e, nil
 }
 
-// Read returns one entity and its revision from a view. Errors: ErrNotFound,
+// Read returns one entity and its revision from a view. Errors: *NotFoundError,
 // *DecodeError.
-func Read[T any, P pointer[T]](v View, ref Ref) (T, uint64, error) {
+func Read[T any, P pointer[T]](v View, ref Ref) (e T, revision uint64, err error) {
 	r, err := v.Get(ref)
-	if err != nil {
-		var none T
-		return none, 0, err
+	if err == nil {
+		e, err = Decode[T, P](r)
 	}
-	e, err := Decode[T, P](r)
-	return e, r.Revision, err
+	return e, r.Revision, NotFound(err, ref)
 }
 
-// Get returns one entity. Errors: ErrNotFound, *DecodeError.
+// Get returns one entity. Errors: *NotFoundError, *DecodeError.
 func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
 	e, _, err := GetRevision[T, P](s, ref)
 	return e, err
@@ -122,7 +120,7 @@ func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
 func GetRevision[T any, P pointer[T]](s *Store, ref Ref) (e T, revision uint64, err error) {
 	err = s.View(func(v View) error {
 		e, revision, err = Read[T, P](v, ref)
-		return NotFound(err, ref)
+		return err
 	})
 	return e, revision, err
 }

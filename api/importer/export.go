@@ -33,9 +33,8 @@ type exporter struct {
 // of at most limit records. after is the cursor of the previous page, and next is empty at
 // the end. Errors: storage.ErrNotFound for an unknown organization.
 func Export(v storage.View, org, after string, limit int, now time.Time) (lines []json.RawMessage, next string, err error) {
-	ref := storage.OrganizationRef(org)
-	if _, _, err := storage.Read[storage.Organization](v, ref); err != nil {
-		return nil, "", storage.NotFound(err, ref)
+	if _, _, err := storage.Read[storage.Organization](v, storage.OrganizationRef(org)); err != nil {
+		return nil, "", err
 	}
 	x := &exporter{view: v, org: org, now: now, lines: []json.RawMessage{}}
 	number, id, _ := strings.Cut(after, "-")

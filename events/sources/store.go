@@ -195,7 +195,7 @@ func sameJSON(a, b json.RawMessage) bool {
 func (w *writer) alerts(alerts []feed.Alert) error {
 	plan := storage.KindRatePlan.Ref(w.source.OrganizationID, w.source.PlanID)
 	if _, _, err := storage.Read[storage.RatePlan](w, plan); err != nil {
-		return storage.NotFound(err, plan)
+		return err
 	}
 	all, err := storage.ReadPlanEvents(w, plan)
 	if err != nil {

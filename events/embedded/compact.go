@@ -21,7 +21,7 @@ import (
 // half of a file is unused. The log has a line for each copied stream. The limit of the store
 // does not apply: the store may be beyond it.
 func Compact(ctx context.Context, o Options, folder string) (err error) {
-	o.MQTT, o.Listen, o.MaxStore = nil, "", noLimit
+	o.MQTT, o.MaxStore = nil, noLimit
 	from, err := Start(o)
 	if err != nil {
 		return err

@@ -25,9 +25,6 @@ type Options struct {
 	// to three quarters of the free disk. With a limit below the disk's size, a full
 	// store refuses writes cleanly.
 	MaxStore int64
-	// Listen is the host:port to open for clients on the network, without any
-	// credentials. If it is empty, only this process can connect.
-	Listen string
 	// MQTT opens a listener for MQTT clients. If it is nil, there is none.
 	MQTT *MQTT
 	// StartTimeout limits the recovery of the server's files.
@@ -89,10 +86,7 @@ func (s *Server) start() error {
 	if err := own.removeErased(); err != nil {
 		return fmt.Errorf("remove the folders of erased organizations: %w", err)
 	}
-	options, err := s.options.server(own)
-	if err != nil {
-		return err
-	}
+	options := s.options.server(own)
 	ns, err := run(s.options, options, own)
 	if err != nil {
 		return err
@@ -104,17 +98,12 @@ func (s *Server) start() error {
 	return nil
 }
 
-// server returns the options in nats-server's form.
-func (o *Options) server(own *accounts) (*server.Options, error) {
-	host, port, err := listenOn(o.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("parse the listen address of the embedded nats-server: %w", err)
-	}
+// server returns the options in nats-server's form. Only this process can connect to the server,
+// apart from MQTT clients.
+func (o *Options) server(own *accounts) *server.Options {
 	options := &server.Options{
 		ServerName:        "gridhook",
-		DontListen:        o.Listen == "",
-		Host:              host,
-		Port:              port,
+		DontListen:        true,
 		JetStream:         true,
 		StoreDir:          o.Dir,
 		JetStreamMaxStore: o.MaxStore,
@@ -130,7 +119,7 @@ func (o *Options) server(own *accounts) (*server.Options, error) {
 	if o.MQTT != nil {
 		o.MQTT.configure(options, own)
 	}
-	return options, nil
+	return options
 }
 
 // checkAccess returns an error if this process may not read and write a file of the server.
@@ -178,27 +167,6 @@ func run(o Options, options *server.Options, own *accounts) (*server.Server, err
 	}
 	return ns, err
 }
-
-// listenOn splits an address for nats-server, which has another number for any free port.
-func listenOn(listen string) (host string, port int, err error) {
-	if listen == "" {
-		return "", 0, nil
-	}
-	address, err := net.ResolveTCPAddr("tcp", listen)
-	if err != nil {
-		return "", 0, err
-	}
-	if host, port = address.IP.String(), address.Port; address.IP == nil {
-		host = "0.0.0.0"
-	}
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	return host, port, nil
-}
-
-// ClientURL returns the URL for clients. It requires Options.Listen.
-func (s *Server) ClientURL() string { return s.running().ClientURL() }
 
 // Option makes a client connect to the server in memory, and reconnect after a restart of
 // the server.

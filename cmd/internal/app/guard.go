@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/gridhook/gridhook/events/embedded"
 	"github.com/gridhook/gridhook/events/jetstream"
 	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
@@ -37,8 +36,6 @@ const (
 type guard struct {
 	app       *App
 	inspector *jetstream.Inspector
-	// server is nil if NATS is external.
-	server *embedded.Server
 
 	// full is the reason why Gridhook accepts nothing new. stuck is the reason why the
 	// embedded server does not store. damage describes the damaged streams. Each is nil
@@ -92,7 +89,7 @@ func (b *restartBackoff) diskFull() { b.delay = min(b.delay, firstBackoff) }
 
 func (a *App) startGuard(ctx context.Context) error {
 	g := a.guard
-	g.server, g.inspector = a.embedded, a.conn.NewInspector()
+	g.inspector = a.conn.NewInspector()
 	counter := func(name, help string) prometheus.Counter {
 		return promauto.With(a.Registry).NewCounter(prometheus.CounterOpts{Namespace: "gridhook", Name: name, Help: help})
 	}
@@ -132,10 +129,10 @@ func (g *guard) fullReason() string {
 	if free, size, err := Space(g.app.Data); err == nil && free < Reserve(size) {
 		return "the disk of the data folder is full"
 	}
-	if g.server == nil {
+	if g.app.embedded == nil {
 		return ""
 	}
-	if u, err := g.server.Usage(); err == nil && u.Limit > 0 && u.Used+Reserve(u.Limit) > u.Limit {
+	if u, err := g.app.embedded.Usage(); err == nil && u.Limit > 0 && u.Used+Reserve(u.Limit) > u.Limit {
 		return "the store is full: raise max-store"
 	}
 	return ""
@@ -147,10 +144,10 @@ func Reserve(size uint64) uint64 { return min(size/20, 256<<20) }
 
 // revive restarts the embedded server if it does not store and the disk has space.
 func (g *guard) revive(now time.Time) {
-	if g.server == nil {
+	if g.app.embedded == nil {
 		return
 	}
-	why := g.unhealthy.found(sentence(g.server.Healthy()))
+	why := g.unhealthy.found(sentence(g.app.embedded.Healthy()))
 	g.note(&g.stuck, why, "embedded NATS stopped storing")
 	switch {
 	case g.full.Load() != nil:
@@ -164,7 +161,7 @@ func (g *guard) revive(now time.Time) {
 	}
 	g.app.Log.Warn("restarting the embedded NATS")
 	g.restarts.Inc()
-	if err := g.server.Restart(30 * time.Second); err != nil {
+	if err := g.app.embedded.Restart(30 * time.Second); err != nil {
 		g.app.Log.Error("embedded NATS not restarted, retrying", "error", err)
 	}
 	g.backoff.restarted(time.Now())

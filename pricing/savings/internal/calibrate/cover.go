@@ -17,7 +17,7 @@ type set struct {
 }
 
 // sets are the runs by name. The band was set by tuning. Some of its weights were changed
-// after a look at seen. heldOut was written down before its only run, and nothing was
+// after a look at seen. heldOut was written down before its first run, and no weight was
 // changed after it: see docs/savings.md.
 var sets = map[string]set{
 	"tuning": {

@@ -174,6 +174,19 @@ func synctestOf(t *testing.T, run func()) {
 	synctest.Test(t, func(*testing.T) { run() })
 }
 
+// A notification takes no memory, because it supersedes nothing. A follower that reads the log
+// again after an interruption adds no trigger twice.
+func TestTracker_Accepted(t *testing.T) {
+	ws, notification := NewTracker(), newTrigger(3, 0, 4)
+	notification.Change = &events.Change{}
+	for _, trigger := range []events.Trigger{newTrigger(1, 0, 4), newTrigger(2, 0, 4), newTrigger(1, 0, 4), newTrigger(2, 0, 4), notification} {
+		ws.Accepted(trigger)
+	}
+	if list := ws.byOrg["org"]; len(list) != 2 || list[0].Sequence != 1 || list[1].Sequence != 2 || ws.known != 2 {
+		t.Errorf("%d known triggers: %+v", ws.known, list)
+	}
+}
+
 // Memory is bounded with any number of triggers and positions.
 func TestTracker_Bounded(t *testing.T) {
 	ws := NewTracker()

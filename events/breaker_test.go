@@ -1,6 +1,7 @@
 package events
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -45,5 +46,17 @@ func TestBreakers_State(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The reports of dead workers leave the memory: each worker has a new name at each start.
+func TestBreakers_DeadWorkers(t *testing.T) {
+	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	var b Breakers
+	for i := range 100 {
+		b.Add(BreakerReport{Worker: strconv.Itoa(i)}, noon.Add(time.Duration(i)*ReportEvery))
+	}
+	if n := len(b.reports); n != int(reportStands/ReportEvery)+1 {
+		t.Errorf("%d reports are kept", n)
 	}
 }

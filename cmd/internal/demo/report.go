@@ -64,6 +64,7 @@ func (a *arrivals) sumUp(r *Report, accepted time.Time) {
 		}
 		r.Plans[home%len(plans)].add(e)
 	}
+	r.Plans = slices.DeleteFunc(r.Plans, func(p PlanReport) bool { return p.Webhooks == 0 }) // it has no prices
 }
 
 func (p *PlanReport) add(e receiver.Event) {

@@ -29,10 +29,15 @@ type EndpointFields struct {
 	// TimeoutSeconds is the timeout of one attempt, from 0.1 to 60.
 	TimeoutSeconds *float64              `json:"timeoutSeconds,omitempty"`
 	DeliveryMode   *storage.DeliveryMode `json:"deliveryMode,omitempty"`
-	Format         *storage.SignalFormat `json:"format,omitempty"`
-	Compression    *storage.Compression  `json:"compression,omitempty"`
-	HTTPVersion    *storage.HTTPVersion  `json:"httpVersion,omitempty"`
-	RetryPolicy    *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
+	// MinPriceChange is the least change of a price in $/kWh that onChange sends.
+	MinPriceChange *float64 `json:"minPriceChange,omitempty"`
+	// HomeIDs and RatePlanIDs choose the homes. Empty lists choose all.
+	HomeIDs     *[]string             `json:"homeIds,omitempty"`
+	RatePlanIDs *[]string             `json:"ratePlanIds,omitempty"`
+	Format      *storage.SignalFormat `json:"format,omitempty"`
+	Compression *storage.Compression  `json:"compression,omitempty"`
+	HTTPVersion *storage.HTTPVersion  `json:"httpVersion,omitempty"`
+	RetryPolicy *storage.RetryPolicy  `json:"retryPolicy,omitempty"`
 	// BatchSize is the maximum number of signals in one message, up to 64.
 	BatchSize *int `json:"batchSize,omitempty"`
 	// Authentication and ClientCertificate are replaced as a whole. None removes them. An

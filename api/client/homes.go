@@ -26,11 +26,18 @@ type NewHome struct {
 	UtilityID      string `json:"UtilityId,omitempty"`
 	RatePlanID     string `json:"ratePlanId,omitempty"`
 	// Timezone is an IANA name such as America/Chicago.
-	Timezone      string `json:"timezone,omitempty"`
-	Country       string `json:"country,omitempty"`
-	City          string `json:"city,omitempty"`
-	Zipcode       string `json:"zipcode,omitempty"`
-	StreetAddress string `json:"streetAddress,omitempty"`
+	Timezone            string  `json:"timezone,omitempty"`
+	Country             string  `json:"country,omitempty"`
+	City                string  `json:"city,omitempty"`
+	Zipcode             string  `json:"zipcode,omitempty"`
+	StreetAddress       string  `json:"streetAddress,omitempty"`
+	UnstructuredAddress *string `json:"unstructuredAddress,omitempty"`
+	MeterID             *string `json:"meterId,omitempty"`
+	MeterIDSource       *string `json:"meterIdSource,omitempty"`
+	ChannelPartnerID    *string `json:"channelPartnerId,omitempty"`
+	// Enabled is true by default, EnergyMarketBiddingEnabled false.
+	Enabled                    *bool `json:"enabled,omitempty"`
+	EnergyMarketBiddingEnabled *bool `json:"energyMarketBiddingEnabled,omitempty"`
 	// CarbonSignalIntensity defaults to LOW.
 	CarbonSignalIntensity storage.CarbonSignalIntensity `json:"carbonSignalIntensity,omitempty"`
 }

@@ -167,7 +167,7 @@ func (r *Report) compaction(c *config.Config) {
 // disk checks the data folder's file system. All values are in bytes: free is available to
 // this process, size is the total, and space is what Gridhook can use with its own files.
 func (r *Report) disk(c *config.Config, folder string, m machine) {
-	const check, low = "disk", 10
+	const check, share, plenty = "disk", 10, 10 << 30 // 10 GiB are plenty on any disk
 	free, size, err := m.space(folder)
 	if err != nil {
 		r.add(check, Unknown, "check the disk of the data folder", "%v", err)
@@ -177,7 +177,7 @@ func (r *Report) disk(c *config.Config, folder string, m machine) {
 	switch {
 	case free < app.Reserve(size):
 		r.problem(check, "free disk space: Gridhook refuses new requests", "%s of %s are free in %s", config.Size(free).Rounded(), config.Size(size).Rounded(), folder)
-	case free < size/low:
+	case free < min(size/share, plenty):
 		r.warn(check, "free disk space, or lower receipts-age", "%s of %s are free in %s, less than a tenth", config.Size(free).Rounded(), config.Size(size).Rounded(), folder)
 	case uint64(c.MaxStore) > space:
 		r.warn(check, "lower max-store: a full store refuses requests cleanly, a full disk does not", "max-store is %s, but the disk has space for %s", c.MaxStore, config.Size(space).Rounded())

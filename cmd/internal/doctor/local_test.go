@@ -214,6 +214,7 @@ func TestLocal_Machine(t *testing.T) {
 	}{
 		{full(60*G, 100*G, nil), "", "disk", OK, "60GiB of 100GiB are free"},
 		{full(9*G, 100*G, nil), "", "disk", Warning, "less than a tenth"},
+		{full(11*G, 1000*G, nil), "", "disk", OK, "11GiB of 1000GiB are free"},
 		{full(0, 100*G, nil), "", "disk", Problem, "0 of 100GiB are free"},
 		{full(60*G, 100*G, nil), "--max-store=61GiB", "disk", Warning, "the disk has space for 60GiB"},
 		{full(60*G, 100*G, nil), "--max-store=59GiB", "disk", OK, ""},

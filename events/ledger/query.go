@@ -173,7 +173,7 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 		if len(r.page) == r.query.Limit {
 			return true, nil
 		}
-		if now.Outcome.GivenUp() {
+		if untried(&now.Delivery) {
 			log, err := history(r.tx, triggerID, d) // for the reason
 			if err != nil {
 				return false, err
@@ -283,6 +283,12 @@ func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.Delivery
 	return false, nil
 }
 
+// untried reports whether a delivery was given up without another request.
+func untried(d *events.Delivery) bool {
+	end := d.Last()
+	return end.Outcome.GivenUp() && !end.Tried()
+}
+
 // history returns the current state of a slice's delivery, with its attempts. If the delivery
 // was given up without a request, its reason also says why the last request failed.
 func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events.DeliveryLog, err error) {
@@ -297,7 +303,7 @@ func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events
 	}
 	more, err := attempts(tx, key(triggerID, first.HomeID, first.EndpointID))
 	log.Attempts = append(log.Attempts, more...)
-	if end := log.Last(); !end.Outcome.GivenUp() || end.Tried() {
+	if !untried(&log.Delivery) {
 		return log, err
 	}
 	for _, a := range slices.Backward(log.Attempts) {

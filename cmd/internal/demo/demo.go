@@ -110,7 +110,8 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	server.Start()
 	d.say("registered %s, whose receiver verifies with the stock Standard Webhooks library", url)
 
-	d.left.Store(int64(min(stumbles, d.Homes)))
+	refused := min(stumbles, d.Homes)
+	d.left.Store(int64(refused))
 	requested := time.Now()
 	trigger, err := d.box.Operator.For(organization).Trigger(ctx, client.TriggerRequest{})
 	if err != nil {
@@ -124,7 +125,7 @@ func (d *demonstration) run(ctx context.Context) (*Report, error) {
 	}
 	counts := r.Counts()
 	report.Verified, report.Refused = counts.Messages, counts.Refused
-	report.Stumbled = min(stumbles, d.Homes) - int(max(d.left.Load(), 0))
+	report.Stumbled = refused - int(max(d.left.Load(), 0))
 	d.arrivals.sumUp(report, accepted)
 	report.Live, err = d.changePrices(ctx)
 	return report, err

@@ -79,7 +79,7 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 	}
 }
 
-// count counts a call's body as n bytes, instead of what it counted before.
+// count replaces the counted size of a call's body by n bytes.
 func (s *Server) count(c *Call, n int64) (err error) {
 	if c.release != nil {
 		c.release()

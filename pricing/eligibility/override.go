@@ -33,7 +33,7 @@ type Support struct {
 	Reason    string // shown to the caller; may be empty
 }
 
-// specific returns what is found for the first of some areas.
+// specific looks up areas in their order until one has an entry.
 func specific[T any](find func(area string) (T, bool), areas ...string) (found T, ok bool) {
 	for _, area := range areas {
 		if found, ok = find(area); ok {

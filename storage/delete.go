@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 )
@@ -12,17 +11,12 @@ import (
 // DeleteHome searched for devices. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
 	return s.deleteWith(ctx, KindHome.Ref(org, id), false, func(v View) (refs []Ref, err error) {
-		for d, err := range DevicesOf(v, org, id, "") {
-			if undecodable := new(DecodeError); errors.As(err, &undecodable) {
-				continue // its home is unknown
-			}
-			if err != nil {
-				return nil, err
-			}
+		err = v.Devices(org, id, "", func(r Record) bool {
 			// A batch may end in between: the next one finds the device again.
-			refs = append(refs, KindUserPreferences.Ref(org, d.ID), d.Ref())
-		}
-		return refs, nil
+			refs = append(refs, KindUserPreferences.Ref(org, r.ID), r.Ref)
+			return true
+		})
+		return refs, err
 	})
 }
 

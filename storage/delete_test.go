@@ -3,6 +3,7 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -157,13 +158,24 @@ func (v countedView) Scan(kind storage.Kind, org, after string, fn func(storage.
 	return v.View.Scan(kind, org, after, fn)
 }
 
-// TestDeleteHome_ScansDevicesOnce checks that a deletion reads an organization's devices once.
-func TestDeleteHome_ScansDevicesOnce(t *testing.T) {
+// TestDevicesOf_ReadsOneHome checks that reading and deleting the devices of a home does not
+// scan the organization's devices.
+func TestDevicesOf_ReadsOneHome(t *testing.T) {
 	_, log, replica, c := newStore(t)
 	counted := &countedReplica{Replica: replica}
 	s := storage.NewStore(log, counted, c.Now)
-	storagetest.Put(t, s, home("h", ""), device("h", "d"))
-	if err := s.DeleteHome(t.Context(), "org", "h"); err != nil || counted.scans != 1 {
-		t.Errorf("%d scans (%v), want 1", counted.scans, err)
+	storagetest.Put(t, s, home("h", ""), device("h", "d"), device("other", "e"))
+	var found []string
+	err := s.View(func(v storage.View) error {
+		for d, err := range storage.DevicesOf(v, "org", "h", "") {
+			if err != nil {
+				return err
+			}
+			found = append(found, d.ID)
+		}
+		return nil
+	})
+	if err := errors.Join(err, s.DeleteHome(t.Context(), "org", "h")); err != nil || counted.scans != 0 || !slices.Equal(found, []string{"d"}) {
+		t.Errorf("devices %q, %d scans, %v, want d and no scan", found, counted.scans, err)
 	}
 }

@@ -1,9 +1,10 @@
 package storage
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/gridhook/gridhook/pricing/savings"
 )
@@ -49,26 +50,34 @@ func NewHVACDevice(org string) HVACDevice {
 	}
 }
 
-// DevicesOf iterates over the records of a home's devices after an identifier, including
-// those with Deleted. Without a home it iterates over all devices. A search in the encoded
-// record avoids decoding most devices of other homes. Errors: *DecodeError, after which the
-// iteration continues, and errors of the store.
+// DevicesOf iterates over a home's devices after an identifier, including those with
+// Deleted. Without a home it iterates over all devices of the organization. Errors:
+// *DecodeError, after which the iteration continues, and errors of the store.
 func DevicesOf(v View, org, homeID, after string) iter.Seq2[HVACDevice, error] {
 	return func(yield func(HVACDevice, error) bool) {
-		mark := []byte(`"homeId":"` + homeID)
-		for r, err := range Live(v, KindHVACDevice, org, after) {
-			if err == nil && !bytes.Contains(r.Value, mark) {
-				continue
-			}
-			var d HVACDevice
-			if err == nil {
-				d, err = Decode[HVACDevice](r)
-			}
-			if (err != nil || homeID == "" || d.HomeID == homeID) && !yield(d, err) {
-				return
-			}
+		each := func(r Record) bool { return r.Deleted || yield(Decode[HVACDevice](r)) }
+		var err error
+		if homeID == "" {
+			err = v.Scan(KindHVACDevice, org, after, each)
+		} else {
+			err = v.Devices(org, homeID, after, each)
+		}
+		if err != nil {
+			yield(HVACDevice{}, err)
 		}
 	}
+}
+
+// HomeOf returns the home of a device's record. It returns an empty string for another kind,
+// a tombstone, and a record that is not JSON.
+func HomeOf(r Record) string {
+	var d struct {
+		HomeID string `json:"homeId"`
+	}
+	if r.Kind != KindHVACDevice || jsonv2.Unmarshal(r.Value, &d, lenient) != nil {
+		return ""
+	}
+	return d.HomeID
 }
 
 // Ref names the device.

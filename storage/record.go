@@ -182,6 +182,8 @@ type View interface {
 	// Scan calls fn with each record of an organization whose identifier sorts after the
 	// given identifier. It includes tombstones. It stops when fn returns false.
 	Scan(kind Kind, org, after string, fn func(Record) bool) error
+	// Devices is Scan for the live devices of a home.
+	Devices(org, homeID, after string, fn func(Record) bool) error
 	// Count returns the number of an organization's live entities of a kind.
 	Count(kind Kind, org string) int
 	// Size returns the size of an organization's records in bytes, as Record.Size says.

@@ -90,10 +90,10 @@ func applyOne(tx *bbolt.Tx, rec storage.Record) error {
 	return bucket.Put(entityKey(rec.Org, rec.ID), encodeRecord(rec))
 }
 
-// index updates what the other buckets say of a record that changes: its expiry, its owner
-// and the counts. The zero Record stands for none.
+// index updates what the other buckets say of a record that changes: its expiry, its owner,
+// the devices of its home and the counts. The zero Record stands for none.
 func index(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
-	err := replaceExpiry(tx, before, after)
+	err := errors.Join(replaceExpiry(tx, before, after), replaceHome(tx, ref, storage.HomeOf(before), storage.HomeOf(after)))
 	if hasOwner(ref.Kind) {
 		owners, key := tx.Bucket([]byte(ownersBucket)), ownerKey(ref.Kind, ref.ID)
 		if after.Revision > 0 {
@@ -106,6 +106,20 @@ func index(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
 		add(tx, recordsKey, metaBucket, one(after.Revision > 0)-one(before.Revision > 0)),
 		add(tx, countKey(ref.Kind, ref.Org), countsBucket, one(live(after))-one(live(before))),
 		add(tx, sizeKey(ref.Org), countsBucket, after.Size()-before.Size()))
+}
+
+// replaceHome moves a device from one home to another. An empty string stands for none.
+func replaceHome(tx *bbolt.Tx, device storage.Ref, before, after string) (err error) {
+	if before == after {
+		return nil
+	}
+	if before != "" {
+		err = devicesBucket.Put(tx, deviceKey(device.Org, before, device.ID), false)
+	}
+	if after != "" {
+		err = errors.Join(err, devicesBucket.Put(tx, deviceKey(device.Org, after, device.ID), true))
+	}
+	return err
 }
 
 func live(r storage.Record) bool { return r.Revision > 0 && !r.Deleted }

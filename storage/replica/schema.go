@@ -20,13 +20,15 @@ const (
 	metaBucket   = "meta"
 	countsBucket = "counts"
 	ownersBucket = "owners"
+	// devicesBucket has the keys organization\x00home\x00device.
+	devicesBucket boltfile.Set = "devices"
 	// expiringBucket holds the tombstones that the log will remove, by time of removal.
 	expiringBucket = "expiring"
 )
 
 // form is the version of the storage format. A file of another version is rebuilt. A new
 // kind needs a new version: an older Gridhook has left the kind's records out of its file.
-const form = " 7"
+const form = " 8"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.
@@ -39,7 +41,7 @@ var (
 func kindBucket(k storage.Kind) string { return "kind:" + string(k) }
 
 func bucketNames() []string {
-	names := []string{metaBucket, countsBucket, ownersBucket, expiringBucket}
+	names := []string{metaBucket, countsBucket, ownersBucket, string(devicesBucket), expiringBucket}
 	for _, k := range storage.Kinds() {
 		names = append(names, kindBucket(k))
 	}
@@ -59,6 +61,8 @@ func countKey(k storage.Kind, org string) []byte { return entityKey(string(k), o
 func sizeKey(org string) []byte { return entityKey("", org) }
 
 func ownerKey(k storage.Kind, id string) []byte { return entityKey(string(k), id) }
+
+func deviceKey(org, homeID, id string) []byte { return entityKey(org+"\x00"+homeID, id) }
 
 // hasOwner reports whether the owners bucket covers a kind.
 func hasOwner(k storage.Kind) bool { return k == storage.KindKey }

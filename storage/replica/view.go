@@ -75,6 +75,23 @@ func (v view) Scan(kind storage.Kind, org, after string, fn func(storage.Record)
 	return nil
 }
 
+func (v view) Devices(org, homeID, after string, fn func(storage.Record) bool) error {
+	prefix := deviceKey(org, homeID, "")
+	for k := range devicesBucket.KeysAfter(v.tx, deviceKey(org, homeID, after)) {
+		if !bytes.HasPrefix(k, prefix) {
+			return nil
+		}
+		rec, err := v.Get(storage.KindHVACDevice.Ref(org, string(k[len(prefix):])))
+		if err != nil {
+			return err
+		}
+		if !fn(rec) {
+			return nil
+		}
+	}
+	return nil
+}
+
 func (v view) Count(kind storage.Kind, org string) int { return int(v.number(countKey(kind, org))) }
 
 func (v view) Size(org string) int64 { return v.number(sizeKey(org)) }

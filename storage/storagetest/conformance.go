@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ func Conformance(t *testing.T, log storage.Log, replica storage.Replica) {
 	t.Run("a record comes back as it was written", c.roundTrip)
 	t.Run("first survives a deletion", c.firstSurvivesDeletion)
 	t.Run("scan", c.scan)
+	t.Run("devices of a home", c.devices)
 	t.Run("count", c.count)
 	t.Run("owner", c.owner)
 	t.Run("a view does not change", c.viewIsImmutable)
@@ -247,6 +249,49 @@ func (c conformance) scan(t *testing.T) {
 			t.Errorf("scan after %q, at most %d: %q, %v, want %q", tt.after, tt.limit, got, err, tt.want)
 		}
 	}
+}
+
+func (c conformance) devices(t *testing.T) {
+	revisions := map[string]uint64{}
+	put := func(id, value string) {
+		t.Helper()
+		ref := storage.KindHVACDevice.Ref("devices", id)
+		w := write(ref, revisions[id], value)
+		w.Deleted = value == ""
+		revisions[id] = c.put(t, w)
+	}
+	want := func(home, after string, limit int, want ...string) {
+		t.Helper()
+		var got []string
+		err := c.replica.View(func(v storage.View) error {
+			return v.Devices("devices", home, after, func(r storage.Record) bool {
+				got = append(got, r.ID)
+				return len(got) < limit
+			})
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("devices of home %q after %q, at most %d: %q, %v, want %q", home, after, limit, got, err, want)
+		}
+	}
+	for _, id := range []string{"c", "a", "b", "a-"} {
+		put(id, `{"homeId":"h"}`)
+	}
+	put("other", `{"homeId":"h1"}`)
+	put("none", `{}`)
+	put("damaged", `{"homeId":"h"`)
+	c.put(t, write(storage.KindHVACDevice.Ref("devices2", "d"), 0, `{"homeId":"h"}`))
+	c.put(t, write(storage.KindHome.Ref("devices", "h"), 0, `{"homeId":"h"}`))
+	want("h", "", 99, "a", "a-", "b", "c")
+	want("h", "a", 2, "a-", "b")
+	want("h", "a0", 99, "b", "c")
+	want("h", "z", 99)
+	want("h1", "", 99, "other")
+	put("b", `{"homeId":"h1"}`)
+	put("c", "")
+	want("h", "", 99, "a", "a-")
+	want("h1", "", 99, "b", "other")
+	put("c", `{"homeId":"h"}`)
+	want("h", "", 99, "a", "a-", "c")
 }
 
 func (c conformance) count(t *testing.T) {

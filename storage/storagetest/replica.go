@@ -194,6 +194,13 @@ func (s *state) Scan(kind storage.Kind, org, after string, fn func(storage.Recor
 	return nil
 }
 
+// Devices calls fn with the live devices of a home, in order.
+func (s *state) Devices(org, homeID, after string, fn func(storage.Record) bool) error {
+	return s.Scan(storage.KindHVACDevice, org, after, func(r storage.Record) bool {
+		return storage.HomeOf(r) != homeID || fn(r)
+	})
+}
+
 // Count returns the number of an organization's live entities of a kind.
 func (s *state) Count(kind storage.Kind, org string) (n int) {
 	_ = s.Scan(kind, org, "", func(r storage.Record) bool {

@@ -49,6 +49,7 @@ func TestJourney_Partner(t *testing.T) {
 	p.enter("URL", destination.URL)
 	p.click("button", "Create endpoint")
 	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
+	p.press(escapeKey, escapeKey) // the secret stays
 	v, err := verify.NewVerifier(ask[string](p, `t.field("Signing secret").value`))
 	if err != nil {
 		t.Fatal(err)

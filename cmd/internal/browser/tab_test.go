@@ -113,4 +113,4 @@ func (p *tab) focused() string {
 }
 
 // The keys that the tests press.
-var tabKey, enterKey, rightKey, homeKey, endKey, pageUpKey = kb.Tab, kb.Enter, kb.ArrowRight, kb.Home, kb.End, kb.PageUp
+var tabKey, enterKey, escapeKey, rightKey, homeKey, endKey, pageUpKey = kb.Tab, kb.Enter, kb.Escape, kb.ArrowRight, kb.Home, kb.End, kb.PageUp

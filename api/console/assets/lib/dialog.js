@@ -1,11 +1,11 @@
-// Dialogs: modal, closed by Escape, and the focus returns to where it was.
+// Dialogs: modal, closed by Escape except for secrets, and the focus returns to where it was.
 import { button, h, say, uniqueId } from "./dom.js";
 
-/** open shows a dialog with the content that build returns. build receives a function that closes the dialog. */
-function open(title, build) {
+/** open shows a dialog with the content that build returns. build receives a function that closes the dialog. Escape closes it, too, unless stays is set. */
+function open(title, build, stays = false) {
   const id = uniqueId("dialog");
   const heading = h("h2", { id }, title);
-  const element = h("dialog", { "aria-labelledby": id }, heading);
+  const element = h("dialog", { "aria-labelledby": id, closedby: stays ? "none" : null }, heading);
   return new Promise((resolve) => {
     let result;
     const close = (value) => {
@@ -13,6 +13,7 @@ function open(title, build) {
       element.close();
     };
     element.append(...build(close));
+    if (stays) element.addEventListener("cancel", (event) => event.preventDefault()); // for browsers that do not know closedby
     element.addEventListener("close", () => {
       element.remove();
       resolve(result);
@@ -58,5 +59,5 @@ export function showSecret({ title, text, label, secret }) {
     h("label", { for: id }, label),
     field,
     h("div", { class: "actions" }, copyButton("Copy", secret, { class: "primary" }), button("I have stored it", () => close())),
-  ]);
+  ], true);
 }

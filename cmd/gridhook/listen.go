@@ -22,8 +22,8 @@ import (
 
 // listenHelp is the description of the listen command.
 const listenHelp = `Receive webhooks, verify their signatures and print one line each, until Ctrl-C. The
-response is 401 to a delivery that does not verify. Otherwise it is 204, or the response
-of the receiver at --forward.
+response is 401 to a delivery that does not verify, and 503 to a delivery that cannot be
+printed or saved. Otherwise it is 204, or the response of the receiver at --forward.
 
 With an organization or a partner's key, and without a secret, the command creates a
 temporary endpoint and removes it at the end. The webhooks come over a connection that
@@ -90,12 +90,7 @@ func newListenCommand(g *globals) *cobra.Command {
 				return err
 			}
 		}
-		l.options.Each = func(e receiver.Event) {
-			g.showEvent(e, l.options.Verifier != nil)
-			if err := saveEvent(l.folder, e); err != nil {
-				say(g.err, "request not saved: %v\n", err)
-			}
-		}
+		l.options.Each = func(e receiver.Event) error { return g.recordEvent(&l, e) }
 		if l.endpoint != "" || l.publicURL == "" && l.options.Verifier == nil && !l.options.Unverified && (g.org != "" || g.isPartner()) {
 			if given(cmd, "address") {
 				return usagef("--address needs a secret, --public-url or --unverified: the webhooks of a temporary endpoint come over a connection to the server")
@@ -182,6 +177,18 @@ func (g *globals) removeTemporary(ctx context.Context, c *client.Client, endpoin
 	say(g.err, "temporary endpoint %s removed\n", endpoint)
 }
 
+// recordEvent saves and prints one delivery.
+func (g *globals) recordEvent(o *listenOptions, e receiver.Event) error {
+	err := saveEvent(o.folder, e)
+	if err == nil {
+		err = g.showEvent(e, o.options.Verifier != nil)
+	}
+	if err != nil {
+		say(g.err, "%s not recorded: %v\n", plain(or(e.ID)), err)
+	}
+	return err
+}
+
 // saveEvent writes a request to a folder, if one is set. Only a valid identifier names
 // the file, because it comes from an untrusted sender.
 func saveEvent(folder string, e receiver.Event) error {
@@ -197,13 +204,13 @@ func saveEvent(folder string, e receiver.Event) error {
 
 // showEvent prints one delivery. JSON has only the events: a delivery that is refused or
 // is not JSON goes to standard error.
-func (g *globals) showEvent(e receiver.Event, checked bool) {
+func (g *globals) showEvent(e receiver.Event, checked bool) error {
 	out := g.out
 	if g.json() {
 		var line bytes.Buffer
 		if e.Verified && json.Compact(&line, e.Body) == nil {
-			say(g.out, "%s\n", &line)
-			return
+			_, err := fmt.Fprintf(g.out, "%s\n", &line)
+			return err
 		}
 		out = g.err
 	}
@@ -215,7 +222,8 @@ func (g *globals) showEvent(e receiver.Event, checked bool) {
 		what += fmt.Sprintf(" #%d %d intervals, now $%.5f/kWh", e.Data.Sequence, n, e.Data.Prices[0])
 	}
 	verdict := g.painter(out).verdict(e, checked)
-	say(out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
+	_, err := fmt.Fprintf(out, "%s %s %s %s\n", e.At.UTC().Format("15:04:05.000"), plain(or(e.ID)), plain(what), verdict)
+	return err
 }
 
 // verdict formats a delivery's verification, in colors if they are on.

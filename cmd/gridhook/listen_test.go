@@ -92,9 +92,15 @@ func TestListen(t *testing.T) {
 func TestListen_JSON(t *testing.T) {
 	var out, errs strings.Builder
 	g := &globals{out: &out, err: &errs, output: outputJSON}
-	g.showEvent(receiver.Event{ID: "msg_1", Body: []byte("{}"), Problem: "no signature matches"}, true)
-	g.showEvent(receiver.Event{ID: "msg_2", Body: []byte("{\n}"), Verified: true}, true)
-	g.showEvent(receiver.Event{ID: "msg_3", Body: []byte("text"), Verified: true, Problem: "the body is not an event"}, false)
+	for _, e := range []receiver.Event{
+		{ID: "msg_1", Body: []byte("{}"), Problem: "no signature matches"},
+		{ID: "msg_2", Body: []byte("{\n}"), Verified: true},
+		{ID: "msg_3", Body: []byte("text"), Verified: true, Problem: "the body is not an event"},
+	} {
+		if err := g.showEvent(e, e.ID != "msg_3"); err != nil {
+			t.Error(err)
+		}
+	}
 	said := errs.String()
 	if out.String() != "{}\n" || !strings.Contains(said, "msg_1   REFUSED: no signature") || !strings.Contains(said, "msg_3   unverified, the body is not an event") {
 		t.Errorf("it prints\n%sand on standard error\n%s", out.String(), said)

@@ -32,13 +32,14 @@ type arrivals struct {
 	events []receiver.Event
 }
 
-func (a *arrivals) add(e receiver.Event) {
+func (a *arrivals) add(e receiver.Event) error {
 	if !e.Verified || e.Repeat {
-		return
+		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.events = append(a.events, e)
+	return nil
 }
 
 // sumUp adds the arrivals to the report.

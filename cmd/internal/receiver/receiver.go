@@ -66,7 +66,7 @@ type Counts struct {
 	// Messages counts different accepted messages. Repeats counts messages that arrived
 	// again; it covers at least the latest 100,000. Refused counts deliveries that did
 	// not verify. Failed counts verified deliveries without a success response, because
-	// of a fault or of the forward target.
+	// of a fault, the forward target or an error of Each.
 	Messages, Repeats, Refused, Failed int
 }
 
@@ -82,8 +82,9 @@ type Options struct {
 	// nothing is forwarded.
 	Forward *url.URL
 	// Each, if not nil, is called one time per delivery before the response. Calls do not
-	// overlap.
-	Each func(Event)
+	// overlap. An accepted delivery for which it returns an error gets 503, so that the
+	// sender retries it.
+	Each func(Event) error
 }
 
 // Receiver receives deliveries. It is an http.Handler.
@@ -136,8 +137,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.forward(w, req, e)
 	case status == 0:
 		e.Status = http.StatusNoContent
-		r.note(e)
-		w.WriteHeader(e.Status)
+		w.WriteHeader(r.note(e))
 	default:
 		e.Status, e.Fault = status, true
 		r.note(e)
@@ -173,7 +173,7 @@ func (r *Receiver) forward(w http.ResponseWriter, req *http.Request, e Event) {
 		Rewrite: func(p *httputil.ProxyRequest) { p.Out.URL, p.Out.Host = r.options.Forward, "" },
 		ModifyResponse: func(response *http.Response) error {
 			e.Status = response.StatusCode
-			r.note(e)
+			response.StatusCode = r.note(e)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
@@ -219,22 +219,25 @@ func (r *Receiver) verify(header http.Header, body []byte) error {
 
 var errNoSecret = errors.New("no secret to verify with")
 
-func (r *Receiver) note(e Event) {
+// note passes a delivery to Each and counts it. It returns the status of the response.
+func (r *Receiver) note(e Event) (status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	accepted := e.Verified && e.Status >= 200 && e.Status <= 299
+	e.Repeat = accepted && r.seen.has(e.ID)
+	if r.options.Each != nil && r.options.Each(e) != nil && accepted {
+		accepted, e.Status = false, http.StatusServiceUnavailable
+	}
 	switch {
 	case !e.Verified:
 		r.counts.Refused++
-	case e.Status < 200 || e.Status > 299:
+	case !accepted:
 		r.counts.Failed++
-	case r.seen.has(e.ID):
+	case e.Repeat:
 		r.counts.Repeats++
-		e.Repeat = true
 	default:
 		r.seen.add(e.ID)
 		r.counts.Messages++
 	}
-	if r.options.Each != nil {
-		r.options.Each(e)
-	}
+	return e.Status
 }

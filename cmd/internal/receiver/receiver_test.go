@@ -38,7 +38,7 @@ func newTestReceiver(t *testing.T, o Options) (*Receiver, *[]Event) {
 		t.Fatal(err)
 	}
 	var events []Event
-	o.Verifier, o.Each = verifier, func(e Event) { events = append(events, e) }
+	o.Verifier, o.Each = verifier, func(e Event) error { events = append(events, e); return nil }
 	return New(o), &events
 }
 
@@ -199,6 +199,34 @@ func TestReceiver_Forwarding(t *testing.T) {
 	}
 	if last := (*events)[3]; !last.Forwarded || !strings.Contains(last.Problem, "the receiver did not respond: ") {
 		t.Errorf("%+v", last)
+	}
+}
+
+// A delivery that Each cannot record is not accepted, so its second request is no repeat.
+func TestReceiver_Unrecorded(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer target.Close()
+	to, err := url.Parse(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []*url.URL{nil, to} {
+		r, events := newTestReceiver(t, Options{Forward: to})
+		record, full := r.options.Each, true
+		r.options.Each = func(e Event) error {
+			if full {
+				return io.ErrShortWrite
+			}
+			return record(e)
+		}
+		failed := take(t, r, delivery(t.Context(), t, "msg_1")).Code
+		full = false
+		if accepted := take(t, r, delivery(t.Context(), t, "msg_1")).Code; failed != http.StatusServiceUnavailable || accepted > 299 || (*events)[0].Repeat {
+			t.Errorf("forwarded to %v: responses %d and %d, %+v", to, failed, accepted, (*events)[0])
+		}
+		if got, want := r.Counts(), (Counts{Messages: 1, Failed: 1}); got != want {
+			t.Errorf("counts %+v, want %+v", got, want)
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ const (
 // restart meanwhile.
 const pollTries = 40
 
-// watch waits for a trigger's end and shows its progress, then its outcomes. A timeout of
-// 0 means no timeout.
+// watch waits for a trigger's end and shows its progress, then the trigger with its
+// outcomes, also after a timeout or an error. A timeout of 0 means no timeout.
 func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.Accepted, timeout time.Duration) error {
 	w := watcher{g: g, c: c, progress: g.newProgress(), reported: time.Now()}
 	if timeout > 0 {
@@ -46,14 +46,18 @@ func (g *globals) watch(ctx context.Context, c *client.Client, accepted client.A
 		return w.p.Status == events.TriggerCompleted, err
 	})
 	w.progress.end()
+	var last any = w.p
+	if w.p.TriggerID == "" { // no poll has succeeded
+		last = accepted
+	}
+	if err := triggers(g).show(last, operation{}); err != nil {
+		return err
+	}
 	if err != nil {
 		say(g.err, "The trigger continues: gridhook trigger get %s%s\n", accepted.TriggerID, g.orgFlag())
 		if timeout > 0 && ctx.Err() != nil {
 			return fmt.Errorf("%w within %s: %s", errUndelivered, short(timeout), w.line())
 		}
-		return err
-	}
-	if err := triggers(g).show(w.p, operation{}); err != nil {
 		return err
 	}
 	switch worst := worstOutcome(w.p); {

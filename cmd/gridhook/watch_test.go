@@ -103,10 +103,10 @@ func TestWatch_Timeout(t *testing.T) {
 	f.on("/v1/webhook/price_signal/trigger", ok(`{"triggerId":"trg_1","organizationId":"acme","status":"ACCEPTED","homes":3}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
 	f.on("/v1/webhook/price_signal/trigger/trg_1/get", progress("RUNNING", `"RETRYING":3`))
-	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "2s"}, func(g *globals) { g.pollEvery = 10 * time.Millisecond })
+	got := runWith(t, f, "", []string{"trigger", "--org", "acme", "--watch", "--timeout", "2s", "--json"}, func(g *globals) { g.pollEvery = 10 * time.Millisecond })
 	want := "The trigger continues: gridhook trigger get trg_1 --org acme\ngridhook: not every home was reached within 2s: deliveries: 0 delivered, 3 retrying until 2026-07-02T00:00:00Z at the latest\n"
-	if got.code != exitFailure || got.err != want {
-		t.Errorf("exit %d; it says\n%swant\n%s", got.code, got.err, want)
+	if got.code != exitFailure || got.err != want || !strings.Contains(got.out, `"RETRYING": 3`) {
+		t.Errorf("exit %d; it says\n%swant\n%s; it prints\n%s", got.code, got.err, want, got.out)
 	}
 }
 

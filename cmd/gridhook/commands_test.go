@@ -213,7 +213,7 @@ func TestCommands(t *testing.T) {
 			"endpoint get ep_1 --org acme", "/v1/webhook/endpoints/ep_1/get", "acme", `{}`,
 			strings.Replace(endpointJSON, `{`, `{"breaker":{"state":"OPEN","since":"2026-07-01T00:00:09.000Z","nextProbeAt":"2026-07-01T00:01:09.000Z","workers":1},"health":{"state":"FAILING","failingSince":"2026-07-01T00:00:00.000Z","consecutiveFailures":7,"lastFailure":"the endpoint responded 500"},`, 1),
 			"endpoint  ep_1\nurl       https://example.com/h\nevents    all\nenabled   true\nmode      always\n" +
-				"health    FAILING since 2026-07-01T00:00:00Z, 7 attempts: the endpoint responded 500\nbreaker   OPEN since 2026-07-01T00:00:09Z, next probe 2026-07-01T00:01:09Z\ntimeout   10 s\n",
+				"health    FAILING since 2026-07-01T00:00:00Z, failures in a row: 7, last: the endpoint responded 500\nbreaker   OPEN since 2026-07-01T00:00:09Z, next probe 2026-07-01T00:01:09Z\ntimeout   10 s\n",
 		},
 		{"endpoint delete ep_1 --org acme", "/v1/webhook/endpoints/ep_1/delete", "acme", `{}`, `{"id":"ep_1","deleted":true}`, "ep_1 is deleted.\n"},
 		{

@@ -136,7 +136,7 @@ func health(h events.Health) string {
 	if h.State != events.HealthFailing {
 		return string(h.State)
 	}
-	return fmt.Sprintf("%s since %s, %d attempts: %s", h.State, moment(h.FailingSince), h.ConsecutiveFailures, or(h.LastFailure))
+	return fmt.Sprintf("%s since %s, failures in a row: %d, last: %s", h.State, moment(h.FailingSince), h.ConsecutiveFailures, or(h.LastFailure))
 }
 
 // breakerText describes a breaker that is not closed.

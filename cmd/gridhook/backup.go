@@ -26,7 +26,8 @@ func newBackupCommand(g *globals) *cobra.Command {
 		retained int
 	)
 	cmd := &cobra.Command{
-		Use: "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"),
+		Annotations: map[string]string{connection: operatorOnly},
+		Use:         "backup FILE|FOLDER", Short: "Back up a running server into an encrypted file", Args: takes("the file or the folder"),
 		Long: `Write a consistent backup of a running server or fleet to one file: everything that it
 has accepted and stored. No process has to stop.
 
@@ -112,7 +113,8 @@ func (g *globals) takeBackup(ctx context.Context, c *client.Client, path string,
 
 func newBackupKeygen(g *globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "keygen FILE", Short: "Create a key pair for backups and print the public key", Args: takes("the file"),
+		Annotations: map[string]string{connection: noConnection},
+		Use:         "keygen FILE", Short: "Create a key pair for backups and print the public key", Args: takes("the file"),
 		Example: `  gridhook backup keygen backup.key`,
 		Long: `Create a key pair of age (age-encryption.org) for backups. FILE receives the private
 key, which decrypts backups. Store it apart from the server and the backups: without it no
@@ -141,7 +143,8 @@ backup can be read. The command prints the public key, for --recipient.`,
 func newBackupCheck(g *globals) *cobra.Command {
 	var identity string
 	cmd := &cobra.Command{
-		Use: "check FILE", Short: "Check that a backup is complete and readable", Args: takes("the file"),
+		Annotations: map[string]string{connection: noConnection},
+		Use:         "check FILE", Short: "Check that a backup is complete and readable", Args: takes("the file"),
 		Example: `  gridhook backup check gridhook.backup --identity backup.key`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := g.openBackup(args[0], identity)

@@ -23,7 +23,8 @@ func newPlanCatalog(g *globals) *cobra.Command {
 		},
 	}
 	cmd := &cobra.Command{
-		Use: "catalog", Short: "List the plans of the built-in catalog, without a server", Args: takes(),
+		Annotations: map[string]string{connection: noConnection},
+		Use:         "catalog", Short: "List the plans of the built-in catalog, without a server", Args: takes(),
 		Long: `List the rate plans that Gridhook includes: residential plans of US utilities, from
 tariff sheets and from the US Utility Rate Database. "gridhook plan add" creates one of
 them on a server. A plan with a caveat has a lower confidence; the JSON says why.`,

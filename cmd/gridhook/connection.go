@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,35 @@ func (g *globals) talks(cmd *cobra.Command) *cobra.Command {
 		return g.checkRequired(cmd)
 	}
 	return cmd
+}
+
+// connection annotates a command that does not use every connection flag.
+const connection = "connection"
+
+// These are the values of the annotation connection.
+const (
+	operatorOnly = "operator" // the command refuses --api-url
+	noConnection = "none"     // the command sends no request
+)
+
+// uses reports whether a command, or any command of a group, uses a connection flag.
+func uses(cmd *cobra.Command, flag string) bool {
+	switch cmd.Annotations[connection] {
+	case operatorOnly:
+		return !strings.HasPrefix(flag, "api-")
+	case noConnection:
+		return false
+	}
+	return !cmd.HasSubCommands() || slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return uses(c, flag) })
+}
+
+// hideUnused hides the connection flags that a command does not use.
+func hideUnused(cmd *cobra.Command) {
+	for _, name := range connectionFlags {
+		if f := cmd.Flag(name); f != nil && !uses(cmd, name) {
+			f.Hidden = true
+		}
+	}
 }
 
 // isPartner reports whether commands use the public API with a partner's key.

@@ -64,6 +64,7 @@ func TestHelp_UnknownCommand(t *testing.T) {
 		{[]string{"help", "home", "foo"}, exitUsage, `"gridhook home" has no command "foo"`},
 		{[]string{"help"}, 0, ""},
 		{[]string{"help", "home"}, 0, ""},
+		{[]string{"help", "backup"}, 0, ""},
 		{[]string{"help", "home", "get"}, 0, ""},
 		{[]string{"help", "exit-codes"}, 0, ""},
 	} {
@@ -190,6 +191,21 @@ func TestHelp_Restore(t *testing.T) {
 	for flag, shown := range map[string]bool{"--data ": true, "--nats-replicas ": true, "--receipts-age ": true, "--rate-limit ": false, "--http ": false} {
 		if strings.Contains(got.out, flag) != shown {
 			t.Errorf("%sis listed: %v, want %v", flag, !shown, shown)
+		}
+	}
+}
+
+// The help of a command lists the connection flags that it uses.
+func TestHelp_Connection(t *testing.T) {
+	for command, want := range map[string]struct{ admin, api bool }{
+		"home create": {true, false}, "home list": {true, true}, "home": {true, true}, "org": {true, false}, "plan event create": {true, false},
+		"import": {true, false}, "backup": {true, false}, "backup keygen": {}, "plan catalog": {}, "plan": {true, false}, "trigger get": {true, true}, "bill": {true, true},
+	} {
+		for _, args := range [][]string{append(strings.Fields(command), "--help"), append([]string{"help"}, strings.Fields(command)...)} {
+			got := run(t, nil, "", args).out
+			if strings.Contains(got, "--admin-url") != want.admin || strings.Contains(got, "--api-url") != want.api || strings.Contains(got, "--api-key") != want.api {
+				t.Errorf("the help of %s lists\n%s", command, got)
+			}
 		}
 	}
 }

@@ -20,7 +20,8 @@ import (
 func newImportCommand(g *globals) *cobra.Command {
 	var format fileFormat
 	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Create or replace many resources from files",
+		Annotations: map[string]string{connection: operatorOnly},
+		Use:         "import FILE...", Short: "Create or replace many resources from files",
 		Long: `Create or replace organizations, rate plans and their events, market prices, homes,
 solar, usage, measured loads, devices, preferences, onboarding flows, keys, webhook
 endpoints, channels, schedules, sources and OpenADR objects from files. The file "-" is standard input.

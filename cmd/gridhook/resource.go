@@ -130,6 +130,9 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 			return send(cmd, args, c, body)
 		},
 	}
+	if r.ofOperator() {
+		cmd.Annotations = map[string]string{connection: operatorOnly}
+	}
 	given = addFlags(cmd, o.flags)
 	if name, _, _ := strings.Cut(o.use, " "); name == "get" || name == "list" {
 		r.g.watchable(cmd)
@@ -164,9 +167,12 @@ func (r resource) show(response any, o operation) error {
 	})
 }
 
+// ofOperator reports whether only an operator's key may use the resource.
+func (r resource) ofOperator() bool { return strings.HasPrefix(r.path, "/v1/admin/") }
+
 // complete adds the owner to a request, and the additions of prepare.
 func (r resource) complete(cmd *cobra.Command, args []string, body fields, prepare func(*cobra.Command, []string, fields) error) error {
-	if strings.HasPrefix(r.path, "/v1/admin/") {
+	if r.ofOperator() {
 		if err := r.g.ofOperator(r.plural); err != nil {
 			return err
 		}

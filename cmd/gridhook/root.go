@@ -52,6 +52,11 @@ admin address with the operator's key.`,
 	root.AddCommand(newHelpTopics()...)
 	root.InitDefaultHelpCmd()
 	refuseUnknown(root)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		hideUnused(cmd)
+		help(cmd, args)
+	})
 	root.SetFlagErrorFunc(suggestFlag)
 	g.prepare(root)
 	return root
@@ -62,7 +67,7 @@ func refuseUnknown(root *cobra.Command) {
 	help, _, _ := root.Find([]string{"help"}) // exists
 	help.Args = func(_ *cobra.Command, args []string) error {
 		found, rest, err := root.Find(args)
-		if err == nil && found.HasSubCommands() {
+		if err == nil && len(rest) > 0 && found.HasSubCommands() {
 			err = found.ValidateArgs(rest)
 		}
 		return err

@@ -29,7 +29,8 @@ func newRoot(g *globals) *cobra.Command {
 partners as signed webhooks.
 
 "gridhook serve" runs the whole service in one process. The other commands call its
-admin address with the operator's key.`,
+admin address with the operator's key, or with --api-url the public API with a
+partner's key.`,
 		Example: `  gridhook serve
   gridhook org create --id acme --name "Acme Energy"
   gridhook key create --org acme

@@ -51,7 +51,7 @@ func (a *affected) triggerHomes(ctx context.Context, c *client.Client, response 
 			say(a.g.err, "homes of %s not triggered: %v\n", o.id, err)
 			continue
 		}
-		say(a.g.err, "triggered %d homes of %s: %s\n", accepted.Homes, o.id, accepted.TriggerID)
+		say(a.g.err, "triggered %s of %s: %s\n", count(accepted.Homes, "home"), o.id, accepted.TriggerID)
 	}
 	if failed > 0 {
 		return response, fmt.Errorf("the plan is changed, but the homes of %d of %d organizations are not triggered: run gridhook trigger --org ORG --plan %s", failed, len(organizations), a.plan)

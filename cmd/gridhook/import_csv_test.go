@@ -91,7 +91,7 @@ func TestImport_ReadError(t *testing.T) {
 		f := newFake(t)
 		f.on("/v1/admin/import", imported(1, 1, 0, ""))
 		got := runWith(t, f, "", []string{"import", "--org", "acme", "--format", test.format, "-"}, func(g *globals) { g.in = test.in })
-		if got.code != exitFailure || !strings.HasPrefix(got.err, test.says) || !strings.HasPrefix(got.out, "1 lines: 1 created") {
+		if got.code != exitFailure || !strings.HasPrefix(got.err, test.says) || !strings.HasPrefix(got.out, "1 line: 1 created") {
 			t.Errorf("%s: exit %d, %s; it shows\n%s", name, got.code, got.err, got.out)
 		}
 		if len(f.requests) != 1 || strings.Count(f.last().body, `"id":"h1"`) != 1 {

@@ -14,7 +14,7 @@ func TestImportGreenButton(t *testing.T) {
 	if sent := f.last(); got.code != 0 || sent.body != "<feed/>" || sent.org != "acme" {
 		t.Errorf("exit %d: %s, it sent %+v", got.code, got.err, sent)
 	}
-	if !strings.Contains(got.err, "usage.xml: warning: 2026-04 lacks 696 hours") || !strings.Contains(got.out, "1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong") {
+	if !strings.Contains(got.err, "usage.xml: warning: 2026-04 lacks 696 hours") || !strings.Contains(got.out, "1 line: 1 created, 0 updated, 0 unchanged, 0 wrong") {
 		t.Errorf("it says %s%s", got.err, got.out)
 	}
 }

@@ -59,5 +59,5 @@ func (r *importReport) keep(errs ...fileError) {
 }
 
 func (r *importReport) summary() string {
-	return fmt.Sprintf("%d lines: %d created, %d updated, %d unchanged, %d wrong", r.Lines, r.Created, r.Updated, r.Unchanged, r.Failed)
+	return fmt.Sprintf("%s: %d created, %d updated, %d unchanged, %d wrong", count(r.Lines, "line"), r.Created, r.Updated, r.Unchanged, r.Failed)
 }

@@ -189,7 +189,7 @@ func TestImport_Stopped(t *testing.T) {
 	f.on("/v1/admin/import", ok(`{"lines":1,"created":1,"errors":[],"secrets":[{"line":1,"id":"ep_1","secret":"whsec_1"}]}`))
 	missing := filepath.Join(t.TempDir(), "missing")
 	got := run(t, f, "{}\n", []string{"import", "-", missing})
-	want := "endpoint ep_1: secret whsec_1; store it now\n1 lines: 1 created, 0 updated, 0 unchanged, 0 wrong\n"
+	want := "endpoint ep_1: secret whsec_1; store it now\n1 line: 1 created, 0 updated, 0 unchanged, 0 wrong\n"
 	if got.code != exitFailure || got.out != want || !strings.Contains(got.err, "no such file") {
 		t.Errorf("exit %d, %s\nit shows\n%swant\n%s", got.code, got.err, got.out, want)
 	}

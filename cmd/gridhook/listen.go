@@ -142,7 +142,7 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) error {
 // sumUp prints a receiver's counts.
 func (g *globals) sumUp(r *receiver.Receiver) {
 	n := r.Counts()
-	say(g.err, "%d messages, %d repeated, %d refused, %d failed\n", n.Messages, n.Repeats, n.Refused, n.Failed)
+	say(g.err, "%s, %d repeated, %d refused, %d failed\n", count(n.Messages, "message"), n.Repeats, n.Refused, n.Failed)
 }
 
 // registerTemporary registers an endpoint at the public URL while the command listens, and

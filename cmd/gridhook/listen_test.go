@@ -69,13 +69,13 @@ func TestListen(t *testing.T) {
 		status int
 		says   string // of the delivery, and at the end
 	}{
-		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 messages, 0 repeated, 0 refused, 0 failed\n"},
-		{"one of two secrets", []string{"--secret", otherSecret, "--secret", hookSecret}, 204, "verified\n1 messages"},
-		{"unverified", []string{"--unverified"}, 204, "unverified\n1 messages"},
+		{"verified", []string{"--secret", hookSecret}, 204, "msg_1 webhook.test  verified\n1 message, 0 repeated, 0 refused, 0 failed\n"},
+		{"one of two secrets", []string{"--secret", otherSecret, "--secret", hookSecret}, 204, "verified\n1 message"},
+		{"unverified", []string{"--unverified"}, 204, "unverified\n1 message"},
 		{"without a secret", nil, 401, "REFUSED: no secret to verify with"},
 		{"refused", []string{"--secret", otherSecret}, 401, "REFUSED: no signature matches this secret"},
 		{"failing", []string{"--secret", hookSecret, "--fail", "100%", "--fail-status", "410"}, 410, "verified, response 410 (simulated fault)\n0 messages, 0 repeated, 0 refused, 1 failed\n"},
-		{"JSON", []string{"--secret", hookSecret, "--json"}, 204, hookBody + "\n1 messages"},
+		{"JSON", []string{"--secret", hookSecret, "--json"}, 204, hookBody + "\n1 message"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestListen_PublicURL(t *testing.T) {
 	if status := deliver(t, url); status != 204 {
 		t.Errorf("response %d", status)
 	}
-	if said := stop(); !strings.Contains(said, "1 messages") || !strings.HasSuffix(said, "temporary endpoint ep_1 removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
+	if said := stop(); !strings.Contains(said, "1 message") || !strings.HasSuffix(said, "temporary endpoint ep_1 removed\n") || f.last().path != "/v1/webhook/endpoints/ep_1/delete" {
 		t.Errorf("output\n%s and last request %s", said, f.last().path)
 	}
 }

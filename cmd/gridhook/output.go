@@ -84,6 +84,14 @@ func plain(s string) string {
 	}, s)
 }
 
+// count returns a number with its noun, such as "1 line" or "2 lines".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // moment formats a timestamp, or "-" if it is zero.
 func moment(t storage.Time) string {
 	if t.IsZero() {

@@ -48,8 +48,8 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, task.Revision, state.NextRunAt.Time))
 }
 
-// errOutdated says that a source was deleted, paused or changed, that its record does not
-// decode, or that another process has recorded the run.
+// errOutdated says that a source was deleted, paused or changed, that its organization is not
+// active, that its record does not decode, or that another process has recorded the run.
 var errOutdated = errors.New("the run is outdated")
 
 // current returns the source of a task and its state. Errors: errOutdated.
@@ -57,6 +57,13 @@ func current(v storage.View, task events.Task) (*storage.Source, storage.SourceS
 	source, found, err := storage.Read[storage.Source](v, storage.KindSource.Ref(task.OrganizationID, task.ID))
 	if storage.NoRecord(err) || err == nil && (found != task.Revision || !source.Enabled) {
 		return nil, storage.SourceState{}, errOutdated
+	}
+	if err != nil {
+		return nil, storage.SourceState{}, err
+	}
+	active, err := storage.IsActive(v, source.OrganizationID)
+	if err == nil && !active { // plan puts the next run when the organization is resumed
+		err = errOutdated
 	}
 	if err != nil {
 		return nil, storage.SourceState{}, err
@@ -71,20 +78,9 @@ func current(v storage.View, task events.Task) (*storage.Source, storage.SourceS
 // run fetches and stores the data of a source, and records the run. Errors: errOutdated,
 // storage.ErrUnavailable, and the end of ctx.
 func (r *Runner) run(ctx context.Context, source *storage.Source, state storage.SourceState, task events.Task) (storage.SourceState, error) {
-	now := r.Now()
-	active, lacks := false, false
-	err := r.Store.View(func(v storage.View) (err error) {
-		if active, err = storage.IsActive(v, source.OrganizationID); err == nil {
-			lacks, err = state.Lacks(v)
-		}
-		return err
-	})
+	lacks, err := storage.Query(r.Store, state.Lacks)
 	if err != nil {
 		return state, err
-	}
-	if !active { // the runs go on when the organization is resumed
-		state.NextRunAt = storage.Time{Time: now.Add(source.Every())}
-		return state, nil
 	}
 	if lacks {
 		state.DataEnd, state.Validators = storage.Time{}, storage.SourceValidators{}

@@ -328,7 +328,7 @@ func TestRun_DeletedDuringRecord(t *testing.T) {
 	}
 }
 
-// TestRun_Suspended asks nobody for a suspended organization, and goes on when the
+// TestRun_Suspended asks nobody for a suspended organization, and asks at once when the
 // organization is resumed.
 func TestRun_Suspended(t *testing.T) {
 	w := newWorld(t)
@@ -336,9 +336,7 @@ func TestRun_Suspended(t *testing.T) {
 	must(t, w.Store.Create(t.Context(), &acme))
 	s := w.add(func(s *storage.Source) { s.OrganizationID = "acme" })
 	w.answer = text(hours(20))
-	if w.run(s); len(w.asked) != 0 {
-		t.Error("a suspended organization's source was asked")
-	}
+	must(t, w.handle(t.Context(), events.SourceTask(&s, w.revision(s), w.now), events.Taken{})) // asked for before the suspension
 	w.now = w.now.AddDate(0, 0, 7)
 	must(t, w.plan(t.Context()))
 	families, err := w.Registerer.(*prometheus.Registry).Gather()
@@ -348,10 +346,14 @@ func TestRun_Suspended(t *testing.T) {
 			t.Errorf("a suspended organization's source counts in %v", f)
 		}
 	}
+	if len(w.asked) != 0 || len(w.tasks.waiting) != 0 {
+		t.Errorf("a suspended organization's source was asked, or will be: %+v", w.tasks.waiting)
+	}
 	_, err = storage.Update(t.Context(), w.Store, acme.Ref(), func(o *storage.Organization) error { o.Suspended = false; return nil })
 	must(t, err)
-	if state := w.run(s); len(w.asked) != 1 || state.Runs[0].Outcome != storage.SourceStored {
-		t.Errorf("after the organization was resumed: %+v", state)
+	resumed := w.now
+	if state := w.run(s); len(w.asked) != 1 || state.Runs[0].Outcome != storage.SourceStored || !w.now.Equal(resumed) {
+		t.Errorf("%v after the organization was resumed: %+v", w.now.Sub(resumed), state)
 	}
 }
 

@@ -82,8 +82,8 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // plan stores the next run of every active source without a pending run, for example
-// after a crash between storing a source and its run. It replaces runs that are due too
-// late. It also measures the ages.
+// after a crash between storing a source and its run, or at the end of a suspension. It
+// replaces runs that are due too late. It also measures the ages.
 func (r *Runner) plan(ctx context.Context) error {
 	waiting, err := r.Tasks.Tasks(ctx, events.TaskSource)
 	if err != nil {
@@ -108,15 +108,12 @@ func (r *Runner) plan(ctx context.Context) error {
 			if err != nil || !s.Enabled {
 				return err
 			}
-			active, err := storage.IsActive(v, s.OrganizationID)
-			if err != nil {
+			if active, err := storage.IsActive(v, s.OrganizationID); !active || err != nil {
 				return err
 			}
-			if active {
-				age = max(age, now.Sub(state.GoodSince(s)))
-				if state.Late(s, now) {
-					late++
-				}
+			age = max(age, now.Sub(state.GoodSince(s)))
+			if state.Late(s, now) {
+				late++
 			}
 			task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time)
 			limit, correct := correction(s, &state, clock)

@@ -181,8 +181,8 @@ func (q *Query) openadrScale(payload string, descriptors []openadrDescriptor) (f
 	return scale, nil
 }
 
-// spans returns the prices of an event. An interval without a period of its own has the
-// event's duration and follows the interval before.
+// spans returns the prices of an event. An interval follows the interval before and has the
+// event's duration, unless its own period says otherwise.
 func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 	var spans []span
 	var at time.Time
@@ -195,7 +195,7 @@ func (e *openadrEvent) spans(payload string, scale float64) ([]span, error) {
 			}
 		}
 		if own := interval.IntervalPeriod; own != nil {
-			period = *own
+			period.Start, period.Duration = cmp.Or(own.Start, period.Start), cmp.Or(own.Duration, period.Duration)
 		}
 		s, err := period.span(at)
 		if err != nil {

@@ -311,6 +311,8 @@ func TestOpenADR_Events(t *testing.T) {
 		{"MWh", event(descriptor("MWH", "USD"), start+hour, interval("170")+","+interval("-10")), map[string]float64{"2026-07-01T07:00Z": 0.17, "2026-07-01T08:00Z": -0.01}, ""},
 		{"no descriptor", event("", start+hour, interval("0.2")), map[string]float64{"2026-07-01T07:00Z": 0.2}, ""},
 		{"own periods", event("", `"duration":"PT0S"`, `{"intervalPeriod":{`+start+`,"duration":"PT15M"},"payloads":[{"type":"PRICE","values":[0.3]}]}`), map[string]float64{"2026-07-01T07:00Z": 0.3}, ""},
+		{"own starts", event("", `"duration":"PT1H"`, `{"intervalPeriod":{`+start+`},"payloads":[{"type":"PRICE","values":[0.3]}]}`), map[string]float64{"2026-07-01T07:00Z": 0.3}, ""},
+		{"own durations", event("", start, `{"intervalPeriod":{"duration":"PT15M"},"payloads":[{"type":"PRICE","values":[0.3]}]}`), map[string]float64{"2026-07-01T07:00Z": 0.3}, ""},
 		{"a correction", event("", start+hour, interval("0.2"))[:len(event("", start+hour, interval("0.2")))-1] + "," + event("", start+hour, interval("0.4"))[1:], map[string]float64{"2026-07-01T07:00Z": 0.4}, ""},
 		{"another day", event("", `"start":"2026-06-01T00:00:00Z"`+hour, interval("0.2")), nil, ""},
 		{"no events", `[]`, nil, ""},

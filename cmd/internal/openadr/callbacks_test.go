@@ -130,7 +130,7 @@ func TestCallbacks_Targets(t *testing.T) {
 	lists := func(role, query string) bool {
 		return slices.ContainsFunc(w.want(http.StatusOK, role, http.MethodGet, "events?"+query, "").list(), func(o map[string]any) bool { return o["id"] == secret })
 	}
-	if !lists("ven1", "targets=group1") || lists("ven1", "targets=group3") || lists("ven1", "") || lists("ven2", "targets=group1") || !lists("bl", "targets=hidden") {
+	if !lists("ven1", "targets=group1") || !lists("ven1", "targets=group1&targets=group3") || lists("ven1", "targets=group3") || lists("ven1", "") || lists("ven2", "targets=group1") || !lists("bl", "targets=hidden") {
 		t.Error("the list of events ignores targets")
 	}
 	w.want(http.StatusForbidden, "ven1", http.MethodPut, "vens/"+w.venOf("ven1"), `{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"ven1","targets":["group2"]}`)

@@ -298,7 +298,8 @@ func TestConformance_Searches(t *testing.T) {
 	for query, want := range map[string]int{
 		"programs?programName=One": 1, "programs?programName=None": 0,
 		"events?programID=" + program: 1, "events?programID=" + other: 0, "events?programID=" + program + "&targets=group1": 1, "events?programID=" + program + "&targets=group2": 0,
-		"events?programID=" + timed: 2, "events?active=false&programID=" + timed: 2, "events?active=true&programID=" + timed: 1, "events?active=true&programID=ev": 2,
+		"events?targets=group1&targets=group2": 1, // any of them
+		"events?programID=" + timed:            2, "events?active=false&programID=" + timed: 2, "events?active=true&programID=" + timed: 1, "events?active=true&programID=ev": 2,
 		"events?programID=ev&programName=None": 2, "events?objects=EVENT&programID=" + timed: 2, // no filters of events
 		"events?programID=ev&limit=0":                     0,
 		"events?targets=" + strings.Repeat("%C3%A9", 128): 0, // a target has as many characters as in a body

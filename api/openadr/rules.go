@@ -94,6 +94,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 
 func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *rest.FieldErrors) error {
 	checkIntervals(p, "intervals", in.Intervals)
+	checkDescriptors(p, in.PayloadDescriptors, "EVENT_PAYLOAD_DESCRIPTOR")
 	o.ID = cmp.Or(o.ID, storage.NewID("event_", r.Now))
 	o.Parent, o.Name, o.Targets, in.Targets = in.ProgramID, in.EventName, in.Targets, nil
 	return s.checkProgram(r, in.ProgramID, p)
@@ -120,6 +121,7 @@ func (s *server) setReport(r *request, in *report, o *storage.OpenADRObject, p *
 	for i := range in.Resources {
 		checkIntervals(p, fmt.Sprintf("resources[%d].intervals", i), in.Resources[i].Intervals)
 	}
+	checkDescriptors(p, in.PayloadDescriptors, "REPORT_PAYLOAD_DESCRIPTOR")
 	if o.ID == "" {
 		o.ID, o.ClientID = storage.NewID("report_", r.Now), r.caller.ID
 	}

@@ -190,3 +190,10 @@ func checkIntervals(p *rest.FieldErrors, field string, list []interval) {
 		checkValues(p, fmt.Sprintf("%s[%d].payloads", field, i), list[i].Payloads)
 	}
 }
+
+// checkDescriptors adds a field error for each descriptor of another objectType.
+func checkDescriptors(p *rest.FieldErrors, list []payloadDescriptor, objectType string) {
+	for i := range list {
+		p.Check(list[i].ObjectType == objectType, fmt.Sprintf("payloadDescriptors[%d].objectType", i), "must be %s", objectType)
+	}
+}

@@ -66,7 +66,8 @@ func entities() []entity {
 				return `{"programID":"` + w.program("Program1") + `","eventName":"` + name + `","priority":0,` + intervals + `}`
 			},
 			bad: []string{`{}`, `{"programID":"nonexistent-program-id"}`, `{"programID":"a b"}`, `{"programID":"ev","duration":"PT"}`, `{"programID":"ev","intervals":[{"id":0}]}`, `{"programID":"ev","priority":-1}`,
-				`{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","startInterval":2147483648}]}`, `{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","repeat":-2147483649}]}`},
+				`{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","startInterval":2147483648}]}`, `{"programID":"ev","reportDescriptors":[{"payloadType":"USAGE","repeat":-2147483649}]}`,
+				`{"programID":"ev","payloadDescriptors":[{"objectType":"REPORT_PAYLOAD_DESCRIPTOR","payloadType":"PRICE"}]}`},
 		},
 		{
 			path: "vens", writers: []string{"ven1", "ven2", "bl"}, conflicts: true, one: true,
@@ -94,7 +95,8 @@ func entities() []entity {
 				id := w.want(http.StatusOK, "ven1", http.MethodGet, "events?programID=ev", "").list()[0]["id"].(string)
 				return `{"eventID":"` + id + `","clientName":"` + name + `","resources":[{"resourceName":"meter",` + intervals + `}]}`
 			},
-			bad: []string{`{}`, `{"eventID":"nonexistent","clientName":"x","resources":[]}`, `{"eventID":"ev_20260701","clientName":"x","resources":[{"resourceName":"m"}]}`},
+			bad: []string{`{}`, `{"eventID":"nonexistent","clientName":"x","resources":[]}`, `{"eventID":"ev_20260701","clientName":"x","resources":[{"resourceName":"m"}]}`,
+				`{"eventID":"ev_20260701","clientName":"x","resources":[],"payloadDescriptors":[{"objectType":"EVENT_PAYLOAD_DESCRIPTOR","payloadType":"USAGE"}]}`},
 		},
 		{
 			path: "subscriptions", writers: []string{"ven1", "ven2", "bl"},

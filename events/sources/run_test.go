@@ -42,7 +42,7 @@ func TestRun_BadAnswers(t *testing.T) {
 		"for ever":    {status(http.StatusTooManyRequests, "Retry-After", "99999999999999999999"), "429 Too Many Requests", maxRetryAfter},
 		"not found":   {status(http.StatusNotFound), "404 Not Found", firstRetry},
 		"redirect":    {status(http.StatusFound, "Location", "http://169.254.169.254/latest"), "redirects are not followed", firstRetry},
-		"html":        {text("<!DOCTYPE html><title>Maintenance</title>"), "", firstRetry},
+		"html":        {text("<!DOCTYPE html><title>Maintenance</title>"), "is no CSV", firstRetry},
 		"empty":       {text(""), "", firstRetry},
 		"no rows":     {text(hours()), "", firstRetry},
 		"absurd":      {text(hours(31, 60_000)), "60 $/kWh", firstRetry},

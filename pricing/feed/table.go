@@ -67,7 +67,9 @@ func csvRows(body []byte, column string) ([]row, error) {
 	switch {
 	case err != nil:
 		return nil, refuse("%w", err)
-	case isXML(body) || !strings.Contains(plain.Name(string(header)), column):
+	case isXML(body):
+		return nil, refuse("is no CSV, it begins with %q", beginning(body))
+	case !strings.Contains(plain.Name(string(header)), column):
 		return nil, refuse("has no column %q, it begins with %q", column, beginning(body))
 	case len(bad) > 0:
 		return nil, refuse("line %d: %s", bad[0].Line, clip(bad[0].Reason))

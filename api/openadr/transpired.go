@@ -18,7 +18,7 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 	if e.IntervalPeriod == nil {
 		e.IntervalPeriod = &intervalPeriod{}
 	}
-	start, ok := parseStart(e.IntervalPeriod.Start)
+	start, ok := e.IntervalPeriod.latestStart()
 	if e.Duration != "" {
 		end, limited := pricing.AddDuration(start, e.Duration)
 		return ok && limited && !end.After(now)
@@ -31,7 +31,7 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 		if own := i.IntervalPeriod; own != nil {
 			duration = cmp.Or(own.Duration, duration)
 			if own.Start != "" {
-				start, ok = parseStart(own.Start)
+				start, ok = own.latestStart()
 			}
 		}
 		end, limited := pricing.AddDuration(start, duration)
@@ -43,9 +43,11 @@ func transpired(o *storage.OpenADRObject, now time.Time) bool {
 	return true
 }
 
-// parseStart parses the start of a period. ok is false if the period has none. The
-// document's zero time stands for none.
-func parseStart(text start) (at time.Time, ok bool) {
-	at, err := time.Parse(time.RFC3339, string(text))
-	return at, err == nil && at.Year() > 1
+// latestStart returns the start of a period for the client with the longest random delay. ok
+// is false if the period has no start. The document's zero time stands for none.
+func (p *intervalPeriod) latestStart() (at time.Time, ok bool) {
+	at, err := time.Parse(time.RFC3339, string(p.Start))
+	ok = err == nil && at.Year() > 1
+	at, _ = pricing.AddDuration(at, p.RandomizeStart) // without one, at stays
+	return at, ok
 }

@@ -63,14 +63,20 @@ func (q *tasks) TaskDue(_ context.Context, name events.TaskName) (time.Time, err
 
 func (q *tasks) Clock(context.Context) (time.Time, error) { return q.clock(), nil }
 
-// notices are the stored notices.
-type notices struct{ list []events.Notice }
+// notices are the stored notices. err is what the store of notices returns.
+type notices struct {
+	list []events.Notice
+	err  error
+}
 
 func (n *notices) PutNotice(_ context.Context, notice events.Notice) (bool, error) {
 	for _, have := range n.list {
 		if have.ID == notice.ID {
 			return false, nil
 		}
+	}
+	if n.err != nil {
+		return false, n.err
 	}
 	n.list = append(n.list, notice)
 	return true, nil

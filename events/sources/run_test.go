@@ -149,7 +149,7 @@ func TestRun_Conditional(t *testing.T) {
 }
 
 // TestRun_Delays lets a source fail for long. The delays double up to a bound, and one
-// good run ends them.
+// good run ends them. Runs that were missed are not made up for.
 func TestRun_Delays(t *testing.T) {
 	for every, longest := range map[time.Duration]time.Duration{time.Minute: breakerDelay, 30 * time.Minute: 30 * time.Minute, 24 * time.Hour: time.Hour} {
 		w := newWorld(t)
@@ -166,6 +166,10 @@ func TestRun_Delays(t *testing.T) {
 		w.answer = text(hours(20))
 		if state := w.run(s); state.NextRunAt.Sub(w.now) != every || state.Late(&s, w.now) {
 			t.Errorf("every %v: after the recovery the state is %+v", every, state)
+		}
+		w.now = w.now.Add(10 * every) // no process ran
+		if state := w.run(s); state.NextRunAt.Sub(w.now) != every {
+			t.Errorf("every %v: after missed runs the next one is in %v", every, state.NextRunAt.Sub(w.now))
 		}
 	}
 }

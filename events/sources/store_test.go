@@ -2,6 +2,7 @@ package sources
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -308,6 +309,29 @@ func TestStore_AlertsOfYears(t *testing.T) {
 	last := len(stored.Events) - 1
 	if run.Events != 1 || len(stored.Events) != storage.MaxPlanEvents || stored.Events[0].ID != "a-person's" || stored.Events[1].ID != all.Events[2].ID || stored.Events[last].ID != next.ID {
 		t.Errorf("%d changed; %d events from %s, %s to %s", run.Events, len(stored.Events), stored.Events[0].ID, stored.Events[1].ID, stored.Events[last].ID)
+	}
+}
+
+// TestHandle_NoticeFails checks that a run whose notices could not be stored is repeated, also
+// if it is recorded.
+func TestHandle_NoticeFails(t *testing.T) {
+	w := newWorld(t)
+	shared := storage.Base{OrganizationID: storage.Shared}
+	storagetest.Put(t, w.Store, &storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: shared})
+	storagetest.Put(t, w.Store, &storage.Organization{ID: "acme", Name: "Acme", Base: shared}, storagetest.Home("acme", "h1", "home"))
+	s := w.add(ofPlan("home"))
+	from := storagetest.Start.Add(time.Hour)
+	_, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "x", From: from, To: from.Add(time.Hour)}}})
+	must(t, err)
+	recorded := events.SourceTask(&s, w.revision(s), w.state(s).DueAt.Time)
+	for _, failure := range []error{storage.ErrUnavailable, nil} {
+		w.notified.err = failure
+		if err := w.handle(t.Context(), recorded, events.Taken{}); !errors.Is(err, failure) || (len(w.tasks.waiting) > 0) != (failure == nil) {
+			t.Errorf("%v: the run returned %v, %d runs are pending", failure, err, len(w.tasks.waiting))
+		}
+	}
+	if len(w.notified.list) != 1 || len(w.asked) != 0 {
+		t.Errorf("%d notices, %d requests", len(w.notified.list), len(w.asked))
 	}
 }
 

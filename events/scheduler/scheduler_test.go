@@ -201,7 +201,7 @@ func TestScheduler_ChangeBeforeRun(t *testing.T) {
 }
 
 // A run that was due before a change is made, also by a process that starts after the
-// change.
+// change. A pause is the exception.
 func TestScheduler_ChangeKeepsDueRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -214,6 +214,11 @@ func TestScheduler_ChangeKeepsDueRun(t *testing.T) {
 		pass(50 * minute)
 		w.expect("and on", 70*minute, 120*minute)
 		stop()
+		pass(60 * minute)
+		w.change("sch", func(s *storage.Schedule) { s.Enabled = false })
+		defer w.fleet(2)()
+		pass(minute)
+		w.expect("paused", 70*minute, 120*minute)
 	})
 }
 

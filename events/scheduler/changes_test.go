@@ -57,10 +57,14 @@ func (w *world) operations(id string) (list []string) {
 
 // Subscribers are notified one time of each change of a rate plan, whichever process sees
 // it, also if the plan is removed while no process runs. They are not notified of plans
-// that did not change for a day, and not of the emission programs.
+// that did not change for a day or were removed before, and not of the emission programs.
 func TestChanges_RatePlans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := priceWorld(t)
+		w.put(storagetest.RatePlan("org", "gone", 0.1))
+		if err := w.store.Delete(t.Context(), storage.KindRatePlan.Ref("org", "gone")); err != nil {
+			t.Fatal(err)
+		}
 		pass(48 * time.Hour)
 		w.subscribe(storage.OpenADRProgram)
 		stop := w.fleet(2)

@@ -108,21 +108,19 @@ func (f *fetcher) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A response of several does not say whether the others have changed.
-	single := len(pending) == 1
 	for len(pending) > 0 {
 		if f.requests == maxRequests {
 			return fmt.Errorf("the data needs more than %d requests", maxRequests)
 		}
 		request := pending[0]
-		data, err := f.one(ctx, &request, single && f.requests == 0)
+		data, err := f.one(ctx, &request)
 		if err != nil || f.unchanged {
 			return err
 		}
 		pending = append(pending[1:], data.Next...)
 		f.add(data)
 	}
-	if f.requests > 1 {
+	if f.requests > 1 { // a response of several does not say whether the others have changed
 		f.validators = storage.SourceValidators{}
 	}
 	return nil
@@ -136,9 +134,9 @@ func (f *fetcher) add(data feed.Data) {
 	}
 }
 
-// one makes a request and reads its response. conditional requests have the validators of
-// the last good run.
-func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (data feed.Data, err error) {
+// one makes a request and reads its response. The request has the validators of the last good
+// run if that run made this request alone.
+func (f *fetcher) one(ctx context.Context, r *feed.Request) (data feed.Data, err error) {
 	request, err := newRequest(ctx, r)
 	if err != nil {
 		return data, err
@@ -146,7 +144,7 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request, conditional bool) (d
 	// A response that has not changed has prices beyond an earlier span.
 	asked := fmt.Sprintf("%s %s %d %d\n%s", request.Method, r.URL, f.query.From.Unix(), f.query.To.Unix(), r.Body)
 	id := storage.Hash(asked, 8)
-	conditional = conditional && f.had.Request == id
+	conditional := f.had.Request == id
 	if conditional {
 		setIf(request.Header, "If-None-Match", f.had.ETag)
 		setIf(request.Header, "If-Modified-Since", f.had.LastModified)

@@ -313,7 +313,7 @@ func TestStore_AlertsOfYears(t *testing.T) {
 }
 
 // TestHandle_NoticeFails checks that a run whose notices could not be stored is repeated, also
-// if it is recorded.
+// if it is recorded. An alert that has ended has no notice.
 func TestHandle_NoticeFails(t *testing.T) {
 	w := newWorld(t)
 	shared := storage.Base{OrganizationID: storage.Shared}
@@ -321,7 +321,7 @@ func TestHandle_NoticeFails(t *testing.T) {
 	storagetest.Put(t, w.Store, &storage.Organization{ID: "acme", Name: "Acme", Base: shared}, storagetest.Home("acme", "h1", "home"))
 	s := w.add(ofPlan("home"))
 	from := storagetest.Start.Add(time.Hour)
-	_, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "x", From: from, To: from.Add(time.Hour)}}})
+	_, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "ended", From: from.AddDate(0, 0, -1), To: from.Add(-time.Hour)}, {Name: "x", From: from, To: from.Add(time.Hour)}}})
 	must(t, err)
 	recorded := events.SourceTask(&s, w.revision(s), w.state(s).DueAt.Time)
 	for _, failure := range []error{storage.ErrUnavailable, nil} {

@@ -86,11 +86,15 @@ func TestWalk_OneBrokenEndpointHarmsNobody(t *testing.T) {
 }
 
 // A slice that fails by itself is retried a few times, with a delay. Then its homes
-// fail, and the slice becomes a dead letter. The rest of its walk continues.
+// fail, and the slice becomes a dead letter. The rest of its walk continues. A home that the
+// trigger does not select, or a deleted one without a plan, has no outcome.
 func TestSlice_DeadLetter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const homes = 3*events.SliceHomes + 1
+		const homes, failed = 3*events.SliceHomes + 1, events.SliceHomes - 2
 		w.homes(homes)
+		w.plan("other")
+		w.changeHome(homeID(events.SliceHomes+5), func(h *storage.Home) { h.RatePlanID = "other" })
+		w.overwrite(storage.KindHome.Ref("org", homeID(events.SliceHomes+6)), `{"enabled":tru`)
 		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.DeliveryMode = storage.DeliverOnChange })
 		w.bus.refuse = func(name, detail string) error {
 			if name == "known" && strings.HasSuffix(detail, ".1") { // of the second slice
@@ -100,7 +104,9 @@ func TestSlice_DeadLetter(t *testing.T) {
 		}
 		w.worker()
 		began := time.Now()
-		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes - events.SliceHomes, events.OutcomeFailed: events.SliceHomes}) {
+		trigger := w.triggerOf("org", 24, "plan")
+		w.delete(storage.KindHome.Ref("org", homeID(events.SliceHomes+7)))
+		for _, d := range w.wants(trigger, outcomes{events.OutcomeDelivered: homes - events.SliceHomes, events.OutcomeFailed: failed}) {
 			if second := d.HomeID >= homeID(events.SliceHomes) && d.HomeID < homeID(2*events.SliceHomes); second != (d.Outcome == events.OutcomeFailed) || second && !strings.Contains(d.Reason, "5 times: bad") {
 				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
 			}

@@ -183,6 +183,9 @@ func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) 
 	receipt := events.Receipt{Key: s.Key(), Slice: &homes.bounds}
 	now := storage.Time{Time: w.Store.Now()}
 	for _, h := range homes.homes {
+		if !maySelect(&s.Trigger, h) {
+			continue
+		}
 		homes.bounds.Homes++
 		receipt.Deliveries = append(receipt.Deliveries, events.Delivery{
 			HomeID: h.ID, Outcome: events.OutcomeFailed, At: now, Reason: failedReason(cause),
@@ -193,6 +196,15 @@ func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) 
 		return err
 	}
 	return w.record(ctx, &s.Trigger, nil, nil, receipt)
+}
+
+// maySelect reports whether a trigger selects a home, or may, because the home does not decode.
+func maySelect(t *events.Trigger, r storage.Record) bool {
+	if len(t.RatePlanIDs) == 0 {
+		return true
+	}
+	home, err := storage.Decode[storage.Home](r)
+	return !r.Deleted && (err != nil || t.Selects(home.RatePlanID))
 }
 
 // retryFailed repeats a retry later, or records it as failed.

@@ -170,12 +170,23 @@ func dropPaused(j *job, now time.Time) result {
 	return result{delivery: d}
 }
 
-// supersededBy returns the newer trigger that supersedes a job, "" if there is none.
+// supersededBy returns the identifier of the newer trigger that supersedes a job, "" if there is
+// none. A trigger for some rate plans does not reach a home that has left them since its signal
+// was priced, so the home's plan is read again.
 func (w *Worker) supersededBy(j *job) string {
 	if !j.Signals() {
 		return ""
 	}
-	return w.walks.SupersededBy(j.place, j.Signal.RatePlanID, w.Now())
+	now, plan := w.Now(), j.Signal.RatePlanID
+	newer, ok := w.walks.SupersededBy(j.place, now, plan)
+	if !ok || len(newer.RatePlanIDs) == 0 {
+		return newer.ID
+	}
+	home, err := storage.Get[storage.Home](w.Store, storage.KindHome.Ref(j.Trigger.OrganizationID, j.Signal.HomeID))
+	if err == nil && home.RatePlanID != plan {
+		newer, _ = w.walks.SupersededBy(j.place, now, plan, home.RatePlanID)
+	}
+	return newer.ID
 }
 
 // superseded returns the outcome of a job that a newer trigger supersedes.

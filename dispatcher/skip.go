@@ -13,20 +13,12 @@ import (
 )
 
 // supersede returns the jobs of a slice that no newer trigger supersedes. It adds the outcomes
-// of the superseded jobs. All homes of a slice on the same rate plan have the same answer.
+// of the superseded jobs.
 func (w *Worker) supersede(jobs []job, outcomes []events.Delivery) ([]job, []events.Delivery) {
-	if len(jobs) == 0 || !jobs[0].Signals() { // a slice of notifications has only notifications
-		return jobs, outcomes
-	}
-	newer, now := map[string]string{}, w.Store.Now() // newer by rate plan
-	left := jobs[:0]
+	now, left := w.Store.Now(), jobs[:0]
 	for i := range jobs {
 		j := &jobs[i]
-		by, asked := newer[j.Signal.RatePlanID]
-		if !asked {
-			by = w.supersededBy(j)
-			newer[j.Signal.RatePlanID] = by
-		}
+		by := w.supersededBy(j)
 		if by == "" {
 			left = keep(left, jobs, i)
 			continue

@@ -150,3 +150,28 @@ func TestSupersede_LaggingAPI(t *testing.T) {
 		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
 	})
 }
+
+// A newer trigger for some rate plans does not supersede the retry of a home that has left
+// these plans meanwhile, because it does not reach the home.
+func TestSupersede_ChangedPlan(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.plan("other")
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		var back atomic.Bool
+		w.partner.answers(func(*http.Request, arrival) int {
+			if back.Load() {
+				return http.StatusOK
+			}
+			return http.StatusServiceUnavailable
+		})
+		w.worker()
+		older := w.trigger(24)
+		<-time.After(500 * time.Millisecond)
+		back.Store(true)
+		w.changeHome(homeID(0), func(h *storage.Home) { h.RatePlanID = "other" })
+		newer := w.triggerOf("org", 24, "plan")
+		w.wants(newer, outcomes{events.OutcomeDelivered: 1})
+		w.wants(older, outcomes{events.OutcomeDelivered: 1, events.OutcomeSuperseded: 1})
+	})
+}

@@ -208,9 +208,10 @@ type Place struct {
 	Late bool
 }
 
-// SupersededBy returns the identifier of a newer trigger that supersedes a home's signal
-// on a rate plan, "" if there is none.
-func (ws *Tracker) SupersededBy(o Place, ratePlanID string, now time.Time) string {
+// SupersededBy returns a newer trigger that supersedes a home's signal. ok is false if there
+// is none. plans are the rate plan of the signal, and the home's plan now if it has changed:
+// a trigger for some plans supersedes the signal only if it selects both.
+func (ws *Tracker) SupersededBy(o Place, now time.Time, plans ...string) (newer events.Trigger, ok bool) {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
 	list, heard := ws.byOrg[o.Trigger.OrganizationID], time.Now()
@@ -219,15 +220,15 @@ func (ws *Tracker) SupersededBy(o Place, ratePlanID string, now time.Time) strin
 		if newer.Sequence <= o.Trigger.Sequence {
 			break
 		}
-		if !newer.Selects(ratePlanID) || !newer.Covers(o.Trigger, now) {
+		if !newer.Covers(o.Trigger, now) || slices.ContainsFunc(plans, func(plan string) bool { return !newer.Selects(plan) }) {
 			continue
 		}
 		if o.Late {
-			return newer.ID
+			return *newer, true
 		}
 		if p, ok := ws.positions[newer.ID]; ok && passed(p.reached(heard), newer, o) {
-			return newer.ID
+			return *newer, true
 		}
 	}
-	return ""
+	return events.Trigger{}, false
 }

@@ -69,8 +69,8 @@ func TestTracker_SupersededBy(t *testing.T) {
 			if !tt.fresh {
 				<-time.After(Lead)
 			}
-			if got := ws.SupersededBy(Place{&older, 5, tt.late}, tt.plan, noon); (got != "") != tt.want || tt.want && got != tt.newer.ID {
-				t.Errorf("%s: superseded by %q", name, got)
+			if got, ok := ws.SupersededBy(Place{&older, 5, tt.late}, noon, tt.plan); ok != tt.want || tt.want && got.ID != tt.newer.ID {
+				t.Errorf("%s: superseded by %q", name, got.ID)
 			}
 		})
 	}
@@ -87,8 +87,8 @@ func TestTracker_SupersedesWide(t *testing.T) {
 		for reached, want := range []string{"", "", "", "", newer.ID} {
 			ws.Reached(at(newer, reached, false))
 			<-time.After(Lead)
-			if got := ws.SupersededBy(Place{&older, 1, false}, "", noon); got != want {
-				t.Errorf("wide slice 1 beside a walk at slice %d is superseded by %q, want %q", reached, got, want)
+			if got, _ := ws.SupersededBy(Place{&older, 1, false}, noon, ""); got.ID != want {
+				t.Errorf("wide slice 1 beside a walk at slice %d is superseded by %q, want %q", reached, got.ID, want)
 			}
 		}
 	})
@@ -105,7 +105,7 @@ func TestTracker_LeadOfEachSlice(t *testing.T) {
 			ws.Reached(at(newer, latest, latest == slices-1))
 			for slice := range latest + 1 {
 				lead := time.Duration(latest-slice) * time.Millisecond
-				superseded := ws.SupersededBy(Place{&older, slice, false}, "", noon) != ""
+				_, superseded := ws.SupersededBy(Place{&older, slice, false}, noon, "")
 				if superseded && lead < Lead || !superseded && lead >= 2*Lead {
 					t.Fatalf("slice %d is superseded: %v, reached %s ago", slice, superseded, lead)
 				}
@@ -113,7 +113,7 @@ func TestTracker_LeadOfEachSlice(t *testing.T) {
 			<-time.After(time.Millisecond)
 		}
 		<-time.After(Lead)
-		if ws.SupersededBy(Place{&older, 10 * slices, false}, "", noon) == "" {
+		if _, superseded := ws.SupersededBy(Place{&older, 10 * slices, false}, noon, ""); !superseded {
 			t.Error("a walk that reached its last slice supersedes no later slice")
 		}
 	})
@@ -160,7 +160,7 @@ func prunes(rt *rapid.T) (wrong string) {
 			want := slices.ContainsFunc(all, func(newer events.Trigger) bool {
 				return newer.Covers(o.Trigger, noon) && newer.Selects(plan) && (late || ripe[newer.ID] > o.Slice)
 			})
-			if got := ws.SupersededBy(o, plan, noon) != ""; got != want {
+			if _, got := ws.SupersededBy(o, noon, plan); got != want {
 				return fmt.Sprintf("slice %d of %s is superseded: %v, want %v; %d of %d triggers remain",
 					o.Slice, o.Trigger.ID, got, want, len(ws.byOrg["org"]), len(all))
 			}

@@ -132,6 +132,7 @@ type request struct {
 	target  *target.Target
 	number  int // number in the lane, from 0
 	batch   bool
+	gone    string // reason why the endpoint receives nothing any more
 }
 
 func (r *request) first() *job { return &r.all[r.jobs[0]] }
@@ -162,7 +163,7 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 		return
 	}
 	began := time.Now()
-	pass, err := r.target.Gate.Enter(ctx, len(r.jobs))
+	pass, err := w.enter(ctx, r)
 	defer pass.Leave(gate.Report{}) // no effect after an earlier Leave
 	if conclude := w.refuse(ctx, r, &pass, err, time.Since(began)); conclude != nil {
 		r.each(conclude)
@@ -192,6 +193,18 @@ func (w *Worker) expired(r *request) func(*job) result {
 	}
 }
 
+// enter waits until the request may be made. The wait for a rate limit may be long, so enter
+// reads such an endpoint before it, and whenever the endpoint changes during it. Errors: the
+// error of ctx, gate.ErrInterrupted if the endpoint receives nothing any more.
+func (w *Worker) enter(ctx context.Context, r *request) (pass gate.Pass, err error) {
+	for enabled := r.target.RateLimit == 0 || w.refresh(r); enabled; enabled = w.refresh(r) {
+		if pass, err = r.target.Gate.Enter(ctx, len(r.jobs)); !errors.Is(err, gate.ErrInterrupted) {
+			return pass, err
+		}
+	}
+	return pass, gate.ErrInterrupted
+}
+
 // refreshAfter is the wait after which a request reads its endpoint again.
 const refreshAfter = time.Second
 
@@ -199,10 +212,10 @@ const refreshAfter = time.Second
 // request, or nil if the request may be made.
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
-	case err != nil, ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return func(j *job) result { return w.requeue(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
-	case waited > refreshAfter && !w.refresh(r):
-		return func(j *job) result { return dropPaused(j, w.Now()) }
+	case err != nil, waited > refreshAfter && !w.refresh(r):
+		return func(j *job) result { return dropped(j, r.gone, w.Now()) }
 	case !pass.Until.IsZero():
 		return func(j *job) result { return w.reschedule(j, pass.Until) }
 	}
@@ -291,15 +304,17 @@ func (w *Worker) finish(r *request, pass *gate.Pass, a *attempt) {
 
 // refresh reads the endpoint of a request that has waited. The request then goes to the
 // endpoint's current URL with its current secrets. refresh reports whether the endpoint is
-// still enabled.
+// still enabled, and otherwise sets r.gone.
 func (w *Worker) refresh(r *request) (enabled bool) {
 	e := r.target
 	now, err := storage.Query(w.Store, func(v storage.View) (*target.Target, error) { return w.targets.Get(v, e.OrganizationID, e.ID) })
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return false
+		r.gone = reasonDeleted
+	case err == nil && !now.Enabled:
+		r.gone = reasonPaused
 	case err == nil:
 		r.target = now
 	}
-	return r.target.Enabled // after another error the endpoint counts as unchanged
+	return r.gone == "" // after another error the endpoint counts as unchanged
 }

@@ -160,13 +160,16 @@ func (w *Worker) requeue(j *job, a attempt) result {
 	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
 }
 
-// reasonPaused is the reason of deliveries to a disabled endpoint.
-const reasonPaused = "the endpoint is disabled"
+// Reasons of deliveries to an endpoint that receives nothing any more.
+const (
+	reasonPaused  = "the endpoint is disabled"
+	reasonDeleted = "the endpoint was deleted"
+)
 
-// dropPaused returns the outcome of a job whose endpoint is disabled.
-func dropPaused(j *job, now time.Time) result {
+// dropped returns the outcome of a job whose endpoint receives nothing any more.
+func dropped(j *job, reason string, now time.Time) result {
 	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeFailed, reasonPaused
+	d.Outcome, d.Reason = events.OutcomeFailed, reason
 	return result{delivery: d}
 }
 

@@ -170,24 +170,32 @@ func TestPausedEndpoint_DropsWaiting(t *testing.T) {
 	})
 }
 
-// A slice that waits for the rate limit ends with the pause of its endpoint.
+// A slice that waits for the rate limit ends within 10 s after its endpoint was paused or
+// deleted, or its organization suspended.
 func TestPausedEndpoint_RateLimited(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		w.homes(events.SliceHomes)
-		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 1 })
-		arrived := make(chan struct{}, events.SliceHomes)
-		w.partner.answers(func(*http.Request, arrival) int {
-			arrived <- struct{}{}
-			return http.StatusOK
+	for reason, end := range map[string]func(*world){
+		reasonPaused:                    func(w *world) { w.pause("ep", true) },
+		reasonDeleted:                   func(w *world) { w.delete(storage.KindWebhookEndpoint.Ref("org", "ep")) },
+		reasonPaused + " by suspension": func(w *world) { w.suspend(true) },
+	} {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.homes(events.SliceHomes)
+			w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.01 })
+			w.worker()
+			tr := w.trigger(24)
+			<-time.After(time.Minute)
+			end(w)
+			began := time.Now()
+			for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 1, events.OutcomeFailed: events.SliceHomes - 1}) {
+				if d.Outcome == events.OutcomeFailed && !strings.HasPrefix(reason, d.Reason) {
+					t.Fatalf("the reason is %q, want %q", d.Reason, reason)
+				}
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("%s: the slice ended after %s", reason, took)
+			}
 		})
-		w.worker()
-		tr := w.trigger(24)
-		for range 3 {
-			<-arrived
-		}
-		w.pause("ep", true)
-		w.wants(tr, outcomes{events.OutcomeDelivered: 3, events.OutcomeFailed: events.SliceHomes - 3})
-	})
+	}
 }
 
 // A request that waits for the rate limit goes to the URL that the endpoint has then.

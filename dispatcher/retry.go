@@ -132,7 +132,7 @@ func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err
 		to, err = w.targets.Get(v, r.Trigger.OrganizationID, r.EndpointID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			gone, err = "the endpoint was deleted", nil
+			gone, err = reasonDeleted, nil
 		case errors.Is(err, target.ErrBroken):
 			w.Log.Error("endpoint record invalid", "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "error", err)
 			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", r.EndpointID), nil

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,7 +25,7 @@ type Endpoint struct {
 	breaker breaker
 	policy  storage.RetryPolicy
 	// limiter enforces the rate limit, nil without a rate limit. relimited is closed when
-	// another limiter replaces it.
+	// another limiter replaces it: the waits of requests end then.
 	limiter   *rate.Limiter
 	relimited chan struct{}
 	// inFlight counts the requests in flight. queue holds the requests that wait for the
@@ -55,38 +56,57 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 	if had == nil && perSecond <= 0 || had != nil && had.Limit() == limit && had.Burst() == burst {
 		return
 	}
-	if e.limiter = nil; perSecond > 0 {
+	e.relimitLocked(limit, burst)
+}
+
+// Interrupt ends all waits for the rate limit with ErrInterrupted, because the endpoint may
+// not receive any more requests.
+func (e *Endpoint) Interrupt() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.limiter != nil {
+		e.relimitLocked(e.limiter.Limit(), e.limiter.Burst())
+	}
+}
+
+// relimitLocked replaces the limiter, and so drops the places of waiting requests in it.
+func (e *Endpoint) relimitLocked(limit rate.Limit, burst int) {
+	if e.limiter = nil; limit > 0 {
 		e.limiter = rate.NewLimiter(limit, burst)
 	}
 	close(e.relimited)
 	e.relimited = make(chan struct{})
 }
 
+// ErrInterrupted says that the rate limit or the endpoint changed during the wait for the
+// limit. The caller reads the endpoint again, and enters again if it still receives requests.
+var ErrInterrupted = errors.New("the endpoint has changed")
+
 // spread waits until the rate limit admits the given number of deliveries, or as many as it
 // admits at once: the batch may have been made before the batch size was reduced. It does not
-// wait if the breaker is open, because no request is made.
+// wait if the breaker is open, because no request is made. Errors: the error of ctx,
+// ErrInterrupted.
 func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
-	for {
-		e.mu.Lock()
-		limiter, relimited := e.limiter, e.relimited
-		open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
-		e.mu.Unlock()
-		if limiter == nil || open {
-			return nil
-		}
-		place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
-		delay := place.Delay()
-		if delay == 0 {
-			return nil
-		}
-		select {
-		case <-time.After(delay):
-			return nil
-		case <-ctx.Done():
-			place.Cancel()
-			return ctx.Err()
-		case <-relimited: // the wait may be much shorter now
-		}
+	e.mu.Lock()
+	limiter, relimited := e.limiter, e.relimited
+	open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
+	e.mu.Unlock()
+	if limiter == nil || open {
+		return nil
+	}
+	place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
+	delay := place.Delay()
+	if delay == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(delay):
+		return nil
+	case <-ctx.Done():
+		place.Cancel()
+		return ctx.Err()
+	case <-relimited:
+		return ErrInterrupted
 	}
 }
 

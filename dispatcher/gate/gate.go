@@ -103,7 +103,7 @@ const (
 )
 
 // Enter waits until a request with a number of deliveries may be sent. If the endpoint is
-// down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx.
+// down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx, ErrInterrupted.
 func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error) {
 	if err := e.spread(ctx, deliveries); err != nil {
 		return p, err

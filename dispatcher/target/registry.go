@@ -3,7 +3,6 @@ package target
 import (
 	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -102,21 +101,22 @@ func (s *Registry) Get(v storage.View, org, id string) (*Target, error) {
 var ErrBroken = errors.New("the endpoint's record cannot be used")
 
 // Sweep drops endpoints that are missing from a view, with their secrets, and unused gates of
-// servers. It prepares changed endpoints again: slices that wait for a rate limit may be all
-// that an endpoint has.
+// servers. It prepares changed endpoints again, and ends the waits for the rate limits of
+// endpoints that receive nothing any more: requests that wait may be all that an endpoint has.
 func (s *Registry) Sweep(v storage.View) error {
 	s.mu.Lock()
-	refs := slices.Collect(maps.Keys(s.ready))
+	had := maps.Clone(s.ready)
 	s.mu.Unlock()
-	for _, ref := range refs {
-		r, err := storage.FindEndpoint(v, ref.Org, ref.ID)
+	for ref, t := range had {
+		now, err := s.Get(v, ref.Org, ref.ID)
 		switch {
-		case errors.Is(err, storage.ErrNotFound), err == nil && r.Deleted:
+		case errors.Is(err, storage.ErrNotFound):
 			s.drop(ref)
+		case errors.Is(err, ErrBroken): // List and Get return the error
 		case err != nil:
 			return err
-		default:
-			_, _ = s.prepare(r) // List and Get return the error
+		case !now.Enabled:
+			t.Gate.Interrupt()
 		}
 	}
 	s.dropServers()
@@ -137,7 +137,10 @@ func (s *Registry) dropServers() {
 func (s *Registry) drop(ref storage.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.ready, ref)
+	if t := s.ready[ref]; t != nil {
+		t.Gate.Interrupt()
+		delete(s.ready, ref)
+	}
 }
 
 // gates iterates over the gates of endpoints, and then over the gates of servers. Each has

@@ -19,7 +19,7 @@ const events = choices(enums.EventType, {
   "endpoint.disabled": "Another endpoint was disabled: it responded 410 or failed for too long",
   "flex_alert": "A grid operator asks homes to use less",
   "webhook.test": "Tests",
-});
+}).filter(([name]) => name !== "webhook.test"); // a test is sent whatever the list says
 
 const modes = choices(enums.DeliveryMode, { always: "every signal", onChange: "only signals that changed" });
 
@@ -97,11 +97,13 @@ function eventFields(chosen) {
     element: h("fieldset", { data: { field: "eventTypes" } }, h("legend", {}, "Events to send"),
       events.map(([name, meaning], i) => field({ name, label: [h("code", {}, name), ` ${meaning}`], control: controls[i] })),
       h("p", { class: "field-error" })),
-    // An empty list means all events, so that no list means none.
+    // An empty list means all events, so that no list means none. A list keeps webhook.test,
+    // because without it a list of tests alone would be empty.
     read: () => {
-      const wanted = events.filter((_, i) => controls[i].checked).map(([name]) => name);
+      const checked = events.filter((_, i) => controls[i].checked).map(([name]) => name);
+      const wanted = [...checked, ...chosen.filter((name) => name === "webhook.test")];
       if (wanted.length === 0) throw invalid("eventTypes", "must have at least one event");
-      return wanted.length === events.length ? [] : wanted;
+      return checked.length === events.length ? [] : wanted;
     },
   };
 }

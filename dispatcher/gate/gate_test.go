@@ -494,6 +494,9 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 						<-time.After(time.Second)
 					}
 				})
+				if responds {
+					e.slow.every = slowAfter // so the slice holds its slot at first
+				}
 				began := time.Now()
 				var freed atomic.Bool
 				capacity := e.gate.AwaitCapacity(ctx, waitFor(e, func() { freed.Store(true) }))

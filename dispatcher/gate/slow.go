@@ -45,9 +45,9 @@ type slowSlices struct {
 	slow    int
 	waiting []waiter
 	units   int // of all waiting
-	// coming are the slices that were granted capacity and are not slow yet. Each is dropped
-	// after the time in which a slice turns slow.
-	coming []*time.Timer
+	// coming is the number of slices that were granted capacity within the time in which a
+	// slice turns slow.
+	coming int
 	// left is the time when the last slow slice ended. every is the time between the last
 	// two ends.
 	left  time.Time
@@ -70,17 +70,13 @@ func (c *slowSlices) full() bool {
 func (c *slowSlices) free() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.slow+len(c.coming) < c.most
+	return c.slow+c.coming < c.most
 }
 
 func (c *slowSlices) enter() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slow++
-	if len(c.coming) > 0 {
-		c.coming[0].Stop()
-		c.coming = c.coming[1:]
-	}
 }
 
 // leave wakes as many waiting slices as there is capacity for. More slices may have
@@ -98,7 +94,7 @@ func (c *slowSlices) leave() {
 }
 
 func (c *slowSlices) wakeLocked() {
-	for range min(c.most-c.slow-len(c.coming), len(c.waiting)) {
+	for range min(c.most-c.slow-c.coming, len(c.waiting)) {
 		close(c.waiting[0].granted)
 		c.removeLocked(0)
 		c.grantLocked()
@@ -113,16 +109,13 @@ func (c *slowSlices) removeLocked(at int) {
 // grantLocked counts a slice among those that are coming. Otherwise slices that end together
 // would each make way for all of them.
 func (c *slowSlices) grantLocked() {
-	var t *time.Timer
-	t = time.AfterFunc(turnsSlow, func() {
+	c.coming++
+	time.AfterFunc(turnsSlow, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if at := slices.Index(c.coming, t); at >= 0 {
-			c.coming = slices.Delete(c.coming, at, at+1)
-			c.wakeLocked()
-		}
+		c.coming--
+		c.wakeLocked()
 	})
-	c.coming = append(c.coming, t)
 }
 
 // hold returns how long a waiting slice keeps its slot. If slow slices end often, hold is
@@ -142,7 +135,7 @@ func (c *slowSlices) hold() time.Duration {
 func (c *slowSlices) join(units int) (granted chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) > 0 && c.units+units > maxWaiting && c.slow+len(c.coming) >= c.most {
+	if len(c.waiting) > 0 && c.units+units > maxWaiting && c.slow+c.coming >= c.most {
 		return nil, false
 	}
 	granted = make(chan struct{})

@@ -58,8 +58,8 @@ func TestSlowSlices_Await(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if await(ctx, c, time.Minute) || len(c.waiting) != 0 {
-			t.Error("canceled slice still waits")
+		if await(ctx, c, time.Minute) || len(c.waiting) != 0 || c.units != 0 {
+			t.Errorf("canceled slice still waits, with %d units", c.units)
 		}
 	})
 }

@@ -289,6 +289,28 @@ func TestReplay_Resume(t *testing.T) {
 	})
 }
 
+// A replay whose progress was lost does not repeat a retry that has ended meanwhile. The delivery
+// log would show it as RETRYING for ever.
+func TestReplay_RetryHasEnded(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_1", 1, noon, repeat(3, events.OutcomeFailed)...)
+	for range 2 {
+		if err := w.replayer().replay(t.Context(), w.ask(events.OutcomeFailed), events.Taken{}); err != nil {
+			t.Fatal(err)
+		}
+		for name := range w.retries {
+			_, key, _ := strings.Cut(name, " ")
+			w.receipts["trg_1"+key] = true
+		}
+		for i := range w.list {
+			w.list[i].Outcome = events.OutcomeFailed
+		}
+	}
+	if len(w.order) != 3 {
+		t.Errorf("%d retries of 3 deliveries: %v", len(w.order), w.order)
+	}
+}
+
 // TestReplay_TwoReplayers has NATS hand the task to another replayer while the first one goes on.
 // Each delivery counts once.
 func TestReplay_TwoReplayers(t *testing.T) {

@@ -28,8 +28,11 @@ func (s stalled) Unfinished(after events.Walk, limit int) ([]events.Walk, error)
 }
 
 // queue records the slices that are put. lost are the triggers whose slices are not
-// queued, and broken those whose queue cannot be asked.
-type queue struct{ lost, broken, put []string }
+// queued, and broken those whose queue cannot be asked. asked are the times of the questions.
+type queue struct {
+	lost, broken, put []string
+	asked             []time.Time
+}
 
 func (q *queue) PutSlice(_ context.Context, s events.Slice) error {
 	q.put = append(q.put, s.Trigger.ID)
@@ -37,6 +40,7 @@ func (q *queue) PutSlice(_ context.Context, s events.Slice) error {
 }
 
 func (q *queue) Reached(_ context.Context, t events.Trigger, _ int) (bool, error) {
+	q.asked = append(q.asked, time.Now())
 	if slices.Contains(q.broken, t.ID) {
 		return false, errors.New("bad")
 	}
@@ -83,4 +87,26 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The queue is asked about a walk once in StalledAfter, and not about a trigger with an impossible
+// window, whose slices are dropped.
+func TestResumer_AsksRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now().UTC()
+		walks, q := make(stalled, 2), &queue{lost: []string{triggerID(0), triggerID(1)}}
+		for i, end := range []time.Time{start.Add(time.Hour), start.AddDate(1000, 0, 0)} {
+			walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: end}, start)
+			walks[i].Trigger.ID = triggerID(i)
+		}
+		r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter-time.Second)
+		defer cancel()
+		if err := r.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if len(q.asked) != 2 || q.asked[0].Sub(start) < events.StalledAfter || slices.Contains(q.put, triggerID(1)) {
+			t.Errorf("the queue was asked at %v, and has the slices %v", q.asked, q.put)
+		}
+	})
 }

@@ -102,6 +102,11 @@ func TestHistory_WalkEndsAtItsDeadline(t *testing.T) {
 		if n := w.countTo("ep"); n > 0 {
 			t.Errorf("%d webhooks were sent", n)
 		}
+		for _, r := range w.bus.receipts {
+			if len(r.RetryInputs) > 0 {
+				t.Error("a receipt has the content for replays")
+			}
+		}
 	})
 }
 

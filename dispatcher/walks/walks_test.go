@@ -179,7 +179,7 @@ func synctestOf(t *testing.T, run func()) {
 func TestTracker_Accepted(t *testing.T) {
 	ws, notification := NewTracker(), newTrigger(3, 0, 4)
 	notification.Change = &events.Change{}
-	for _, trigger := range []events.Trigger{newTrigger(1, 0, 4), newTrigger(2, 0, 4), newTrigger(1, 0, 4), newTrigger(2, 0, 4), notification} {
+	for _, trigger := range []events.Trigger{newTrigger(1, 0, 4), newTrigger(1, 0, 4), newTrigger(2, 0, 4), newTrigger(1, 0, 4), newTrigger(2, 0, 4), notification} {
 		ws.Accepted(trigger)
 	}
 	if list := ws.byOrg["org"]; len(list) != 2 || list[0].Sequence != 1 || list[1].Sequence != 2 || ws.known != 2 {

@@ -104,6 +104,31 @@ func TestTiers_Rules(t *testing.T) {
 	}
 }
 
+// A period with one tier adds to the first tier, also after the month has passed its bound. The
+// total reaches 100 kWh on the fifth day at 04:00, after 52 kWh of mornings and 48 of afternoons.
+// The first tier then has 100 + 312 kWh of afternoons, the second 308 of mornings. Each period has
+// half of both, and afternoons have no second tier.
+func TestTiers_ProratedUneven(t *testing.T) {
+	rate := twoPeriods()
+	rate["energyratestructure"] = []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}, []any{fields{"rate": 0.3}}}
+	b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: parse(t, rate), Rules: bill.Rules{Tiers: bill.Prorated}})
+	if want := 0.5*(412*0.1+308*0.2) + 0.5*412*0.3; !near(b.Energy, want) {
+		t.Errorf("$%v, want $%v", b.Energy, want)
+	}
+}
+
+// Exports take back energy of the tier that they leave: 120 - 30 kWh cost 90 x $0.1.
+func TestTiers_NetUse(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
+	m := hours(30, always(0), nil)
+	m.Load[0], m.Load[1] = 120, -30
+	for _, rule := range bill.TierRules() {
+		if b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Tiers: rule}}); !near(b.Total, 9) {
+			t.Errorf("rule %s: $%v, want $9", rule, b.Total)
+		}
+	}
+}
+
 func TestTiers_BillingMonth(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
 	b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: tariff, Usage: pricing.Usage{BillingDay: 16}})
@@ -233,6 +258,7 @@ func TestMetering_Credits(t *testing.T) {
 		credit float64
 	}{
 		{"net metering", bill.Rules{}, nil, 5*0.1 + 5*0.3},
+		{"net metering, whatever the rate of feed-in", bill.Rules{FeedInRate: 0.12}, nil, 5*0.1 + 5*0.3},
 		{"net billing at the sell rates", bill.Rules{Metering: bill.NetBilling}, nil, 0.1 + 0.3 + 4*0.03 + 4*0.07},
 		{"net billing at values by the hour", bill.Rules{Metering: bill.NetBilling}, exports, 0.1 + 0.3 + 4*0.5},
 		{"feed-in", bill.Rules{Metering: bill.FeedIn, FeedInRate: 0.12}, nil, 1.2},
@@ -246,6 +272,18 @@ func TestMetering_Credits(t *testing.T) {
 		}
 		if m.UsedKWh != 24 || m.SolarKWh != 10 || m.SentKWh != 8 || m.DrawnKWh != 22 {
 			t.Errorf("%s: got %+v", tt.name, m)
+		}
+	}
+}
+
+// April has 720 kWh used and 300 generated, of which 240 are sent. A minimum counts the credits
+// of net metering ($42 are due) and of net billing ($66 - $12), not the payments of feed-in.
+func TestMetering_Minimum(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.05}}}, "mincharge": 60})
+	for metering, want := range map[bill.Metering][2]float64{bill.NetMetering: {18, 60}, bill.NetBilling: {6, 60}, bill.FeedIn: {0, 72 - 15}} {
+		b := calculate(t, hours(30, always(1), noon), bill.Terms{Tariff: tariff, Rules: bill.Rules{Metering: metering}})
+		if !near(b.Months[0].Minimum, want[0]) || !near(b.Total, want[1]) {
+			t.Errorf("%s: $%v with a minimum of $%v more, want %v", metering, b.Total, b.Months[0].Minimum, want)
 		}
 	}
 }
@@ -298,7 +336,7 @@ func TestRollover_Energy(t *testing.T) {
 	tariff := parse(t, fields{
 		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}},
 		"energyweekdayschedule": schedule(),
-		"riders":                []any{fields{"rate": 10, "unit": "%"}},
+		"riders":                []any{fields{"rate": 10, "unit": "%"}, fields{"rate": 0.02}},
 	})
 	// The last day of April and the first of May have 12 kWh a day before noon and after.
 	// 40 kWh are generated in April after noon.
@@ -310,7 +348,7 @@ func TestRollover_Energy(t *testing.T) {
 	m.Solar[15] = 40
 	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Rollover: bill.Energy, SurplusRate: 0.02}})
 	// April leaves 28 kWh. 12 of them offset May's use.
-	if want := (12*0.1 + 12*0.1) * 1.1; !near(b.Total, want) {
+	if want := (12 + 12) * (0.1 + 0.02) * 1.1; !near(b.Total, want) {
 		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
 	}
 	dollars := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{SurplusRate: 0.02}})
@@ -411,6 +449,7 @@ func TestCalculate_Invalid(t *testing.T) {
 		"metering":        {func(_ *bill.Meter, t *bill.Terms) { t.Metering = "BARTER" }, bill.ErrTerms},
 		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = "HALF" }, bill.ErrTerms},
 		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = "BARTER" }, bill.ErrTerms},
+		"expiry of kWh":   {func(_ *bill.Meter, t *bill.Terms) { t.Rollover, t.CreditMonths = bill.Energy, 1 }, bill.ErrTerms},
 		"not in force":    {func(_ *bill.Meter, b *bill.Terms) { b.Tariff = parse(t, ended) }, bill.ErrTerms},
 		"in force anyway": {func(_ *bill.Meter, b *bill.Terms) { b.Tariff, b.AnyDate = parse(t, ended), true }, nil},
 	} {

@@ -117,15 +117,14 @@ func (m *monthOfSteps) charge(charges []pricing.DemandCharge, peaks []peak, leas
 // A window has the tariff's length. For a period it ends with the period.
 func (d *dayOfSteps) peaks(periods int, window, meterStep time.Duration, of flow) (all float64, byPeriod []float64) {
 	byPeriod = make([]float64, periods)
-	width, quarters := int(window/meterStep), int(window/pricing.Interval)
+	width := int(window / meterStep)
 	whole, inPeriod, steps := 0.0, 0.0, 0
 	for i, s := range d.steps {
 		kwh, p := of(s), d.rates.DemandPeriod(s.quarter)
 		whole, inPeriod, steps = whole+kwh, inPeriod+kwh, steps+1
 		ends, changes := true, true // the window and the period
 		if i+1 < len(d.steps) {
-			next := d.steps[i+1].quarter
-			ends, changes = steps == width || next%quarters == 0, d.rates.DemandPeriod(next) != p
+			ends, changes = steps == width, d.rates.DemandPeriod(d.steps[i+1].quarter) != p
 		}
 		if ends || changes {
 			if p < periods {

@@ -58,6 +58,7 @@ func TestDemand_Charges(t *testing.T) {
 		{"horsepower", flat(fields{"flatdemandunit": "hp"}, fields{"rate": 7.457}), 50, 10, ""},
 		{"kVA", flat(fields{"flatdemandunit": "kVA"}, fields{"rate": 10}), 50, 10, "power factor"},
 		{"ratchet", flat(fields{"lookbackpercent": 0.8, "lookbackrange": 11}, fields{"rate": 10}), 50, 40, "ratchet"},
+		{"ratchet of some months", flat(fields{"lookbackpercent": 0.8, "lookbackmonths": []int{0, 0, 0, 1}}, fields{"rate": 10}), 50, 40, "ratchet"},
 		{"ratchet of other months", flat(fields{"lookbackpercent": 0.8, "lookbackmonths": []int{0, 0, 0, 0, 0, 1}}, fields{"rate": 10}), 50, 10, "ratchet"},
 		{"by time of use", tou(nil), 2 + 50, 2 + 10, ""},
 		{"by time of use, the 10th no weekend", tou(fields{"demandweekendschedule": weekends}), 2 + 50, 2 + 10, ""},
@@ -110,6 +111,28 @@ func TestDemand_WindowAcrossPeriods(t *testing.T) {
 	}
 	if b := calculate(t, m, bill.Terms{Tariff: tariff}); !near(b.Demand, 80+4+8) || !near(b.Months[0].DemandKW, 8) {
 		t.Errorf("demand of %v kW for $%v, want 8 kW for $92", b.Months[0].DemandKW, b.Demand)
+	}
+}
+
+// Half of the 10 kW of the first month counts for as many months as the look-back has.
+func TestDemand_LookBack(t *testing.T) {
+	r := hourly("2026-01-15", 31+28+31, always(1))
+	r.Load[0] = 10
+	for months, want := range map[int]float64{0: 100 + 50 + 50, 1: 100 + 50 + 10, 2: 100 + 50 + 50} {
+		b := billing(t, r, fields{"energyratestructure": flatRate(0), "flatdemandstructure": flatRate(10), "lookbackpercent": 0.5, "lookbackrange": months})
+		if !near(b.Demand, want) {
+			t.Errorf("a look-back of %d months: $%v, want $%v", months, b.Demand, want)
+		}
+	}
+}
+
+// A meter by the hour does not show the peaks of shorter windows.
+func TestDemand_ShortWindow(t *testing.T) {
+	for window, doubtful := range map[int]bool{0: false, 30: true, 60: false} {
+		b := billing(t, hourly("2026-02-15", 28, always(2)), fields{"energyratestructure": flatRate(0), "flatdemandstructure": flatRate(10), "demandwindow": window})
+		if !near(b.Demand, 20) || strings.Contains(strings.Join(b.Caveats, "; "), "peaks are too low") != doubtful {
+			t.Errorf("windows of %d minutes: $%v, want $20; caveats %q", window, b.Demand, b.Caveats)
+		}
 	}
 }
 

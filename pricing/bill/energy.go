@@ -47,7 +47,8 @@ func sumOf(values []float64) float64 {
 	return total
 }
 
-// ladder holds a period's tiers with their bounds in kWh of the month's metered days.
+// ladder holds a period's tiers with their bounds in kWh of the month's metered days. The
+// last bound is infinite.
 type ladder struct {
 	bounds []float64
 	rates  []float64 // with taxes, $/kWh
@@ -73,18 +74,13 @@ func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 // cost returns the price of a usage, counted from zero. A negative usage is priced at the
 // first tier.
 func (l *ladder) cost(kwh float64) float64 {
-	if kwh <= 0 {
-		return kwh * l.rates[0]
+	total, from, tier := 0.0, 0.0, 0
+	for ; kwh > l.bounds[tier]; tier++ {
+		to := max(l.bounds[tier], from)
+		total += (to - from) * l.rates[tier]
+		from = to
 	}
-	total, from := 0.0, 0.0
-	for i, to := range l.bounds {
-		if kwh <= to {
-			return total + (kwh-from)*l.rates[i]
-		}
-		total += max(to-from, 0) * l.rates[i]
-		from = max(to, from)
-	}
-	return total
+	return total + (kwh-from)*l.rates[tier]
 }
 
 // runningTotal charges each step at the tier that the month's total has reached.
@@ -154,16 +150,16 @@ func newFilling(ladders []ladder) *filling {
 func (f *filling) add(l *ladder, kwh float64) {
 	f.total += kwh
 	switch n := len(l.rates); {
-	case n == 1 && f.tier > 0:
+	case n == 1:
 		f.tiers[0] += kwh
 		return
-	case n > 1 && f.tier < n && f.total >= l.bounds[f.tier]:
+	case f.tier < n && f.total >= l.bounds[f.tier]:
 		beyond := f.total - l.bounds[f.tier]
 		f.tiers[f.tier] += kwh - beyond
 		f.tier++
 		f.tiers[f.tier] += beyond
 		return
-	case kwh < 0 && n > 1 && f.tier > 0 && f.tier < n && f.total < l.bounds[f.tier-1]:
+	case kwh < 0 && f.tier > 0 && f.tier < n && f.total < l.bounds[f.tier-1]:
 		below := f.total - l.bounds[f.tier-1]
 		f.tiers[f.tier] += kwh - below
 		f.tier--
@@ -200,12 +196,11 @@ func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
 
 // sell returns the sell rate of the tier that a usage has reached.
 func (l *ladder) sell(kwh float64) float64 {
-	for i, to := range l.bounds {
-		if kwh < to {
-			return l.sells[i]
-		}
+	tier := 0
+	for kwh >= l.bounds[tier] {
+		tier++
 	}
-	return l.sells[len(l.sells)-1]
+	return l.sells[tier]
 }
 
 // uncredited returns the charges, $, on a month's flow that net metering does not credit.

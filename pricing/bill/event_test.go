@@ -59,16 +59,20 @@ func TestForHome_EventsCredited(t *testing.T) {
 }
 
 // The events of a composed plan belong to its parts. An adjustment's percentages also apply to
-// them.
+// them. The bill has the caveats of all parts.
 func TestComposed_Events(t *testing.T) {
 	from := time.Date(2026, time.July, 2, 16, 0, 0, 0, time.UTC)
-	parts := []pricing.PricedPart{
-		part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)),
-		part(t, "tax", pricing.RoleAdjustment, oneRate(0, fields{"name": "tax", "rate": 10, "unit": "%"})),
+	tax := oneRate(0, fields{"name": "tax", "rate": 10, "unit": "%"})
+	tax["demandreactivepowercharge"] = 0.5
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "tax", pricing.RoleAdjustment, tax)}
+	parts[0].Events = []pricing.Event{
+		{Name: "heat", Kind: pricing.CriticalPeak, From: from, To: from.Add(5 * time.Hour), Adder: 0.6},
+		{Name: "saving", Kind: pricing.PeakRebate, From: from, To: from.Add(time.Hour), Adder: 1.25},
 	}
-	parts[0].Events = []pricing.Event{{Name: "heat", Kind: pricing.CriticalPeak, From: from, To: from.Add(5 * time.Hour), Adder: 0.6}}
 	r := bill.Request{Load: slices.Repeat([]float64{1}, 24), StepMinutes: 60, Start: "2026-07-02"}
-	if b := composedBill(t, parts, bill.Home{Location: time.UTC}, r); !same(b.Total, (4.8+3)*1.1) {
-		t.Errorf("total %v, want %v: %+v", b.Total, (4.8+3)*1.1, b.Parts)
+	b := composedBill(t, parts, bill.Home{Location: time.UTC}, r)
+	caveats := strings.Join(b.Caveats, "; ")
+	if !same(b.Total, (4.8+3)*1.1) || !strings.Contains(caveats, "delivery: rebates") || !strings.Contains(caveats, "demandreactivepowercharge") {
+		t.Errorf("total %v, want %v: %+v, caveats %q", b.Total, (4.8+3)*1.1, b.Parts, caveats)
 	}
 }

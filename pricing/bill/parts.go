@@ -37,9 +37,7 @@ func (h *Home) composed(m *Meter, rate *Terms) (total *Bill, caveats []string, e
 		}
 		for p := from; p <= i; p++ {
 			t := terms[p]
-			if i > p {
-				t.adjust = func(d pricing.Date) float64 { return rate.adjusted(p, i, d) }
-			}
+			t.adjust = func(d pricing.Date) float64 { return rate.adjusted(p, i, d) }
 			if bills[p], err = Calculate(*m, t); err != nil {
 				return nil, nil, err
 			}

@@ -22,7 +22,8 @@ func oneRate(rate float64, riders ...any) fields {
 }
 
 // ccaParts returns a delivery with tiers, a fixed, a minimum and a demand charge, the
-// generation of an aggregator, the PCIA, CARE's 35 % and a city tax from July on.
+// generation of an aggregator with a fixed and a demand charge, the PCIA, CARE's 35 % and a
+// city tax from July on.
 func ccaParts(t testing.TB) []pricing.PricedPart {
 	t.Helper()
 	delivery := fields{
@@ -38,6 +39,7 @@ func ccaParts(t testing.TB) []pricing.PricedPart {
 	generation := fields{
 		"energyratestructure":   []any{[]any{fields{"rate": 0.09}}, []any{fields{"rate": 0.16}}},
 		"energyweekdayschedule": schedule(), "energyweekendschedule": schedule(), "fixedchargefirstmeter": 1.5,
+		"flatdemandstructure": []any{[]any{fields{"rate": 1}}},
 	}
 	return []pricing.PricedPart{
 		part(t, "delivery", pricing.RoleDelivery, delivery),
@@ -113,8 +115,8 @@ func TestComposed_EqualsLoopOverIntervals(t *testing.T) {
 			adjusted *= 1.08
 		}
 		minimum := math.Max(0, 60-0.5*days-2*w.peak-adjusted)
-		if !same(m.Energy, sum) || !same(m.Fixed, w.fixed) || !same(m.Demand, 2*w.peak) || !same(m.Minimum, minimum) || !same(m.UsedKWh, w.kwh) {
-			t.Errorf("month %d: %+v; want energy %v, fixed %v, demand %v, minimum %v", i+1, *m, sum, w.fixed, 2*w.peak, minimum)
+		if !same(m.Energy, sum) || !same(m.Fixed, w.fixed) || !same(m.Demand, 3*w.peak) || !same(m.Minimum, minimum) || !same(m.UsedKWh, w.kwh) {
+			t.Errorf("month %d: %+v; want energy %v, fixed %v, demand %v, minimum %v", i+1, *m, sum, w.fixed, 3*w.peak, minimum)
 		}
 		for k, v := range []float64{w.delivery, w.cca, w.pcia, w.care, w.tax} {
 			energy[k] += v
@@ -123,7 +125,8 @@ func TestComposed_EqualsLoopOverIntervals(t *testing.T) {
 		fixed[0] += 0.5 * days
 		fixed[1] += 1.5
 		demand[0] += 2 * w.peak
-		total += sum + w.fixed + 2*w.peak + minimum
+		demand[1] += w.peak
+		total += sum + w.fixed + 3*w.peak + minimum
 	}
 	if !same(got.Total, total) || len(got.Parts) != 5 {
 		t.Fatalf("total %v, want %v; parts %+v", got.Total, total, got.Parts)
@@ -140,7 +143,8 @@ func TestComposed_EqualsLoopOverIntervals(t *testing.T) {
 	}
 }
 
-// The amounts of a request are due once, with the lead part.
+// The amounts of a request are due once, with the lead part. Its rate of feed-in replaces the
+// sell rates of all parts.
 func TestComposed_RequestCountsOnce(t *testing.T) {
 	location := time.UTC
 	load := make([]float64, 30*24)
@@ -149,7 +153,8 @@ func TestComposed_RequestCountsOnce(t *testing.T) {
 	}
 	minimum := 2000.0
 	r := bill.Request{Load: load, StepMinutes: 60, Start: "2026-04-01", Rules: bill.Rules{Minimum: &minimum}}
-	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "cca", pricing.RoleGeneration, oneRate(0.1))}
+	selling := fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.04}}}}
+	parts := []pricing.PricedPart{part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)), part(t, "cca", pricing.RoleGeneration, selling)}
 	if b := composedBill(t, parts, bill.Home{Location: location}, r); !same(b.Total, 2000+72) {
 		t.Errorf("total %v, want the minimum of the delivery and the generation of 720 kWh", b.Total)
 	}

@@ -24,6 +24,11 @@ func TestCredits_Expire(t *testing.T) {
 			t.Errorf("credits of %d months: $%v, want $%v", months, b.Total, want)
 		}
 	}
+	two := threeMonths()
+	two.Load[31*24] = -100 // February's credit is as new in March as if there were no other
+	if b := calculate(t, two, bill.Terms{Tariff: tariff, Rules: bill.Rules{CreditMonths: 1}}); !near(b.Total, 0) {
+		t.Errorf("credits of January and February: $%v, want $0", b.Total)
+	}
 }
 
 // Net metering's credits, in dollars or in kWh, do not pay the charges on every kWh drawn (CPUC Decision
@@ -120,6 +125,18 @@ func TestCredits_TrueUp(t *testing.T) {
 			b := calculate(t, threeMonths(), bill.Terms{Tariff: tariff, Rules: bill.Rules{TrueUpMonth: int(month), SurplusRate: 0.03, Rollover: rollover}})
 			if !near(b.Total, want) || b.OpenCredit != 0 || b.OpenKWh != 0 {
 				t.Errorf("true-up after %v, rollover %s: $%v, want $%v: %+v", month, rollover, b.Total, want, b)
+			}
+		}
+	}
+	// March uses 40 of January's 100 kWh. The other 60, worth $6, stay open until April. A
+	// settlement after March ends them.
+	m := threeMonths()
+	m.Load[len(m.Load)-1] = 40
+	for month, open := range map[int]float64{0: 0, 3: 0, 4: 60} {
+		for rollover, of := range map[bill.Rollover][2]float64{bill.Dollars: {0.1, 0}, bill.Energy: {0, 1}} {
+			b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{TrueUpMonth: month, Rollover: rollover}})
+			if !near(b.Total, 0) || !near(b.OpenCredit, open*of[0]) || !near(b.OpenKWh, open*of[1]) {
+				t.Errorf("true-up after %d, rollover %s: $%v, open $%v and %v kWh, want %v kWh", month, rollover, b.Total, b.OpenCredit, b.OpenKWh, open)
 			}
 		}
 	}

@@ -47,16 +47,18 @@ func TestVersions_FixedCharges(t *testing.T) {
 // A month whose plan changes has a monthly and a yearly minimum, each for its days. The usage
 // of the next month counts toward the yearly one alone.
 func TestVersions_MinimumUnits(t *testing.T) {
-	r := hourly("2026-02-15", 28+31, func(int) float64 { return 0 })
-	for i := 28 * 24; i < len(r.Load); i++ {
-		r.Load[i] = 1
-	}
-	b := billing(t, r,
-		fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.5), "mincharge": 28},
-		fields{"startdate": "2026-03-01", "energyratestructure": flatRate(0.5), "mincharge": 365, "minchargeunits": "$/year"})
 	// 14 days of 28 a month are 14. 14 + 31 days of 365 a year are 45, less than 744 kWh cost.
-	if !near(b.Months[0].Minimum, 14) || !near(b.Months[1].Minimum, 0) || !near(b.Total, 14+372) {
-		t.Errorf("minimums %v and %v, total %v, want 14, 0 and 386", b.Months[0].Minimum, b.Months[1].Minimum, b.Total)
+	for load, minimum := range map[float64]float64{0: 45, 1: 0} {
+		r := hourly("2026-02-15", 28+31, func(int) float64 { return 0 })
+		for i := 28 * 24; i < len(r.Load); i++ {
+			r.Load[i] = load
+		}
+		b := billing(t, r,
+			fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.5), "mincharge": 28},
+			fields{"startdate": "2026-03-01", "energyratestructure": flatRate(0.5), "mincharge": 365, "minchargeunits": "$/year"})
+		if !near(b.Months[0].Minimum, 14) || !near(b.Months[1].Minimum, minimum) || !near(b.Total, 14+minimum+372*load) {
+			t.Errorf("minimums %v and %v, total %v, want 14 and %v", b.Months[0].Minimum, b.Months[1].Minimum, b.Total, minimum)
+		}
 	}
 }
 
@@ -83,6 +85,21 @@ func TestVersions_EnergyPrices(t *testing.T) {
 		})
 		if !near(taxed.Energy, 336*0.84) {
 			t.Errorf("%s: energy with a tax for $%v, want $%v", rule, taxed.Energy, 336*0.84)
+		}
+	}
+}
+
+// Versions with other periods share the net use of a month in kWh.
+func TestVersions_NetUseOfPeriods(t *testing.T) {
+	two := func(start string) fields {
+		return fields{"startdate": start, "energyratestructure": append(flatRate(0.1), flatRate(0.1)...), "energyweekdayschedule": schedule()}
+	}
+	one := func(start string) fields { return fields{"startdate": start, "energyratestructure": flatRate(0.1)} }
+	r := hourly("2026-02-15", 28, always(1))
+	r.Load[0], r.Metering, r.Rollover = -9, bill.NetMetering, bill.Energy
+	for name, versions := range map[string][]fields{"fewer": {two("2025-01-01"), one("2026-03-01")}, "more": {one("2025-01-01"), two("2026-03-01")}} {
+		if b := billing(t, r, versions...); !near(b.Total, (672-10)*0.1) {
+			t.Errorf("%s periods: $%v, want $66.2", name, b.Total)
 		}
 	}
 }
@@ -114,9 +131,11 @@ func TestVersions_DemandPeriods(t *testing.T) {
 		}
 		return 1
 	}
-	b := billing(t, hourly("2026-02-15", 28, load), version("2025-01-01", 1), version("2026-03-01", 0))
-	if m := b.Months[0]; !near(m.Demand, 20) || !near(m.DemandKW, 10) {
-		t.Errorf("demand of %v kW for %v, want 10 and 20 for the 1 kW of the peak hours", m.DemandKW, m.Demand)
+	r := hourly("2026-02-15", 28, load)
+	r.Load[0] = 12 // of the first version
+	b := billing(t, r, version("2025-01-01", 1), version("2026-03-01", 0))
+	if m := b.Months[0]; !near(m.Demand, 20) || !near(m.DemandKW, 12) {
+		t.Errorf("demand of %v kW for %v, want 12 and 20 for the 1 kW of the peak hours", m.DemandKW, m.Demand)
 	}
 }
 

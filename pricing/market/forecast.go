@@ -57,9 +57,7 @@ func fit(s *Series, location *time.Location) model {
 		sum += weight * (h.price - m.shape[kind][hour])
 		weights += weight
 	}
-	if weights > 0 {
-		m.unusual = believed * sum / weights
-	}
+	m.unusual = believed * sum / weights
 	return m
 }
 
@@ -165,7 +163,7 @@ func (s *Series) forecast(unix int64) (Price, bool) {
 // lastBefore returns the end of the last published interval before an instant.
 func (s *Series) lastBefore(unix int64) int64 {
 	i := min((unix-s.from)/s.step, int64(len(s.prices))-1)
-	for i >= 0 && math.IsNaN(s.prices[i]) {
+	for math.IsNaN(s.prices[i]) { // the first price is published
 		i--
 	}
 	return s.from + (i+1)*s.step

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // the tests need the same zones on every machine
@@ -46,21 +47,54 @@ func TestForecast_RegularMarket(t *testing.T) {
 	}
 }
 
-// Unusual prices at the end of the series fade out.
-func TestForecast_LastHours(t *testing.T) {
-	var prices []float64
-	for range 30 * 24 {
-		prices = append(prices, 0.03)
+// Unusual prices at the end of the series fade out. After a day at 0.02 and one at 0.04, the shape
+// is their mean (0.02 x w + 0.04) / (1 + w) with the weight w = 2^(-1/28) of the first day. The
+// forecast starts half the last day's deviation above it, and has 1/e of that after four hours. A
+// history below two days, or of 48 half hours, gives no forecast.
+func TestForecast_LastDay(t *testing.T) {
+	w := math.Exp2(-1.0 / 28)
+	shape := (0.02*w + 0.04) / (1 + w)
+	half := (0.04 - shape) / 2
+	hours := slices.Concat(slices.Repeat([]float64{0.02}, 24), slices.Repeat([]float64{0.04}, 24))
+	var halves []float64 // of the same hours
+	for _, price := range hours {
+		halves = append(halves, price-0.01, price+0.01)
 	}
-	for i := range 6 {
-		prices[len(prices)-1-i] = 0.09
+	for name, s := range map[string]*market.Series{"hours": series(t, time.Hour, hours...), "half hours": series(t, 30*time.Minute, halves...)} {
+		_, end := s.Span()
+		for after, want := range map[time.Duration]float64{0: shape + half, 4 * time.Hour: shape + half/math.E} {
+			if got, ok := s.At(end.Add(after).Unix()); !ok || math.Abs(got.Value-want) > 1e-5 {
+				t.Errorf("%s, %v after the end: %+v, want %v", name, after, got, want)
+			}
+		}
 	}
-	s := series(t, time.Hour, prices...)
-	_, end := s.Span()
-	soon, _ := s.At(end.Unix())
-	later, _ := s.At(end.Add(36 * time.Hour).Unix())
-	if soon.Value < 0.04 || later.Value > 0.04 {
-		t.Errorf("%+v soon, %+v later", soon, later)
+	for name, s := range map[string]*market.Series{"47 hours": series(t, time.Hour, hours[1:]...), "48 half hours": series(t, 30*time.Minute, halves[:48]...)} {
+		_, end := s.Span()
+		if got, ok := s.At(end.Unix()); ok {
+			t.Errorf("%s: a forecast of %+v", name, got)
+		}
+		if got, ok := s.Typical().At(end.Unix()); ok {
+			t.Errorf("%s: a typical price of %+v", name, got)
+		}
+	}
+}
+
+// Fewer than two weeks have one shape for all days: without the last hour of 14 days, a Saturday
+// has the mean of weekdays and weekends.
+func TestForecast_TwoWeeks(t *testing.T) {
+	var prices []float64 // from Wednesday, 1 July
+	for i := range 14 * 24 {
+		price := 0.03
+		if day := (i/24 + 2) % 7; day >= 5 {
+			price = 0.05
+		}
+		prices = append(prices, price)
+	}
+	saturday := instant("2026-07-18T12:00:00Z").Unix()
+	for n, separate := range map[int]bool{len(prices): true, len(prices) - 1: false} {
+		if got, ok := series(t, time.Hour, prices[:n]...).At(saturday); !ok || got.Value < 0.03 || (got.Value > 0.0499) != separate {
+			t.Errorf("%d hours: %+v, want a weekend of its own: %v", n, got, separate)
+		}
 	}
 }
 
@@ -119,6 +153,13 @@ func TestForecast_Gaps(t *testing.T) {
 	got, ok := s.At(at.Unix())
 	if !ok || !got.Forecast || math.Abs(got.Value-0.13) > 1e-9 || got.Confidence >= 0.8 {
 		t.Errorf("got %+v, %v", got, ok)
+	}
+	// In a gap, the longest horizon counts from the last price before it.
+	long := series(t, time.Hour, slices.Concat(slices.Repeat([]float64{0.03}, 48), slices.Repeat([]float64{math.NaN()}, 50*24), slices.Repeat([]float64{0.03}, 48))...)
+	for day, want := range map[int]bool{44: true, 46: false} {
+		if got, ok := long.At(instant("2026-07-03T00:00:00Z").AddDate(0, 0, day).Unix()); ok != want {
+			t.Errorf("%d days into a gap: %+v, %v", day, got, ok)
+		}
 	}
 }
 

@@ -214,7 +214,7 @@ func (s *Series) Published(unix int64) (price float64, ok bool) {
 		return 0, false
 	}
 	sum, n := 0.0, 0.0
-	for at := max(unix, s.from); at < unix+quarterHour && at < s.end(); at += min(s.step, quarterHour) {
+	for at := max(unix, s.from); at < unix+quarterHour && at < s.end(); at += s.step {
 		if price := s.prices[(at-s.from)/s.step]; !math.IsNaN(price) {
 			sum += price
 			n++
@@ -233,7 +233,7 @@ func (s *Series) typically(unix int64) (Price, bool) {
 	case unix < s.from:
 		years = -((s.from - unix + year - 1) / year)
 	}
-	if price, ok := s.Published(unix - years*year); ok && years != 0 {
+	if price, ok := s.Published(unix - years*year); ok {
 		return Price{Value: price, Confidence: unsure, Forecast: true}, true
 	}
 	if !s.model.known {

@@ -97,8 +97,13 @@ func TestNew_SortsAndMerges(t *testing.T) {
 	if len(points) != 3 || points[1] != p(60, 3) || points[2] != p(180, 4) {
 		t.Errorf("got %v: the later of two prices counts, and a gap remains", points)
 	}
+	var daily []market.Point
+	for day := range 3 * 366 {
+		daily = append(daily, p(day*24*60, 1))
+	}
 	for name, points := range map[string][]market.Point{
 		"none":     nil,
+		"too long": append(daily, p(5, 1)), // three years of five minutes
 		"off grid": {p(1, 1), p(61, 1)},
 		"odd step": {p(0, 1), p(20, 1)},
 		"NaN":      {p(0, math.NaN())},

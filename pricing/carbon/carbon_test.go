@@ -53,9 +53,9 @@ func TestRates_Plausible(t *testing.T) {
 func TestWithin_Quantiles(t *testing.T) {
 	r := carbon.Region{}
 	for i := range r.Deviations {
-		r.Deviations[i] = float64(i + 1)
+		r.Deviations[i] = float64(2 * (i + 1))
 	}
-	for tolerance, want := range map[float64]float64{0: 0, 0.5: 0.02, 1: 0.05, 10: 0.5, 10.5: 0.52, 19.99: 0.99, 20: 1, 1000: 1} {
+	for tolerance, want := range map[float64]float64{0: 0, 1: 0.02, 2: 0.05, 20: 0.5, 21: 0.52, 39.98: 0.99, 40: 1, 1000: 1} {
 		if got := r.Within(tolerance); math.Abs(got-want) > 1e-12 {
 			t.Errorf("within %v: %v, want %v", tolerance, got, want)
 		}

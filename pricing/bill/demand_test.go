@@ -62,6 +62,7 @@ func TestDemand_Charges(t *testing.T) {
 		{"ratchet of other months", flat(fields{"lookbackpercent": 0.8, "lookbackmonths": []int{0, 0, 0, 0, 0, 1}}, fields{"rate": 10}), 50, 10, "ratchet"},
 		{"by time of use", tou(nil), 2 + 50, 2 + 10, ""},
 		{"by time of use, the 10th no weekend", tou(fields{"demandweekendschedule": weekends}), 2 + 50, 2 + 10, ""},
+		{"by time of use of weekends", tou(fields{"demandweekdayschedule": weekends, "demandweekendschedule": schedule()}), 10 + 10, 2 + 10, ""},
 		{"a window the meter has not", flat(fields{"demandwindow": 20}, fields{"rate": 10}), 50, 10, "20 minutes"},
 		{"reactive power", flat(fields{"demandreactivepowercharge": 0.52}, fields{"rate": 10}), 50, 10, "demandreactivepowercharge: is left out"},
 		{"a ratchet without months", flat(fields{"demandratchetpercentage": []any{0, 0, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0}}, fields{"rate": 10}), 50, 10, "demandratchetpercentage: is left out"},

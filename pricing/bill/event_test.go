@@ -31,6 +31,7 @@ func TestForHome_Events(t *testing.T) {
 		{"an adder in tiers", tiered, event(pricing.CriticalPeak, 0, 0.6, nil), 4.8 + 3, ""},
 		{"a rebate", oneRate(0.2), event(pricing.PeakRebate, 0, 1.25, nil), 4.8, "rebates"},
 		{"an alert", oneRate(0.2), event(pricing.FlexAlert, 0, 0, nil), 4.8, ""},
+		{"a rebate of the day before", oneRate(0.2), event(pricing.PeakRebate, -1, 1.25, nil), 4.8, ""},
 		{"a rebate of the day after", oneRate(0.2), event(pricing.PeakRebate, 1, 1.25, nil), 4.8, ""},
 	} {
 		home := bill.Home{Location: time.UTC, Events: []pricing.Event{tt.event}}

@@ -42,3 +42,16 @@ func TestMetering_SellRates(t *testing.T) {
 		}
 	}
 }
+
+// Only energy that the home pays for counts towards the tiers of sell rates: the drawn 50 kWh under
+// net billing, and all 200 kWh under feed-in.
+func TestMetering_SellTiers(t *testing.T) {
+	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.2, "sell": 0.05, "max": 100}, fields{"rate": 0.2, "sell": 0.15}}}})
+	m := hours(30, always(0), always(0))
+	m.Load[0], m.Solar[0], m.Solar[1] = 200, 150, 10
+	for metering, want := range map[bill.Metering]float64{bill.NetBilling: 150*0.2 + 10*0.05, bill.FeedIn: 150*0.05 + 10*0.15} {
+		if b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Metering: metering}}); !near(b.Credit, want) {
+			t.Errorf("%s: a credit of $%v, want $%v", metering, b.Credit, want)
+		}
+	}
+}

@@ -219,3 +219,28 @@ func BenchmarkCheck(b *testing.B) {
 		c.Check("60614")
 	}
 }
+
+// The reason has the figures of Form EIA-861 of 2018 for the main utility.
+func TestCheck_Reason(t *testing.T) {
+	for zipcode, want := range map[string][]string{
+		"606":   {"606 is a prefix of 90 zipcodes in IL (America/Chicago). Served by Commonwealth Edison Co (EIA 4110), by the OpenEI/NREL look-up of zipcodes of 2011 and 2020;"},
+		"60614": {"60614 is Chicago, Cook, IL (America/Chicago).", "In the wholesale market of PJM", "2018: real-time pricing, critical peak rebate; 86000 customers in demand response; 1651 homes with net-metered solar. Program names"},
+		"94110": {
+			"94110 is San Francisco, CA (America/Los_Angeles). Served by Pacific Gas & Electric Co. (EIA 14328, about 98 %), City & County of San Francisco (EIA 16612, about 2 %), by the",
+			"2011 and 2020 and the county's territories of Form EIA-861 of 2018; names", "No residential rate plan of these utilities is at hand",
+		},
+		"68102": {"Omaha Public Power District (EIA 14127), by", "reported for 2018: 46501 customers in demand response; 78 homes"},
+		"80903": {"In no organized wholesale market that is known"},
+		"00601": {"00601 belongs to Puerto Rico, which has no known utilities or markets"},
+	} {
+		r, _ := new(eligibility.Checker).Check(zipcode)
+		for _, words := range want {
+			if !strings.Contains(r.Reason, words) {
+				t.Errorf("%s: %q lacks %q", zipcode, r.Reason, words)
+			}
+		}
+	}
+	if r, _ := new(eligibility.Checker).Check("68102"); !slices.Equal(r.DemandResponsePrograms, []string{"Omaha Public Power District residential demand response"}) {
+		t.Errorf("the programs of a utility without a named program: %q", r.DemandResponsePrograms)
+	}
+}

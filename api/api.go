@@ -55,9 +55,8 @@ type Deps struct {
 	Email bool
 	// OpenADR enables the OpenADR interface beside the partners' operations.
 	OpenADR bool
-	// VerifyCallback asks the callback of an OpenADR subscription to prove that it
-	// belongs to the client. If nil, callbacks are not verified.
-	VerifyCallback func(ctx context.Context, rawURL string) error
+	// VerifyCallbacks enables the challenge to the callbacks of OpenADR subscriptions.
+	VerifyCallbacks bool
 	// MQTT is the listener for OpenADR clients, nil if there is none.
 	MQTT *openadr.MQTT
 	// OperatorKey is the configured operator key. If empty, only stored operator keys are
@@ -118,16 +117,20 @@ type server struct {
 	Deps
 	rest *rest.Server
 
-	listening rest.Shares // clients that listen at relay endpoints, by organization
-	testing   rest.Shares // tests of endpoints, by payer
+	listening rest.Shares // clients that listen at relay endpoints, by payer
+	testing   rest.Shares // tests of endpoints and verifications of URLs, by payer
 }
 
 // openADR returns the dependencies of the OpenADR operations.
 func (s *server) openADR() openadr.Deps {
-	return openadr.Deps{
-		Store: s.Store, Pricer: s.Pricer, Vault: s.Vault, REST: s.rest, Destinations: s.Destinations, Verify: s.VerifyCallback, MQTT: s.MQTT,
+	d := openadr.Deps{
+		Store: s.Store, Pricer: s.Pricer, Vault: s.Vault, REST: s.rest, Destinations: s.Destinations, MQTT: s.MQTT,
 		CheckHistory: s.Ledger.CheckHistory,
 	}
+	if s.VerifyCallbacks {
+		d.Verify = s.verify
+	}
+	return d
 }
 
 func newServer(d Deps, o rest.Options) *server {

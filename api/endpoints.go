@@ -44,7 +44,7 @@ func (s *server) configure(in *wire.EndpointSettings, e, before *storage.Webhook
 
 // verifyURL sends the challenge to a URL that must be verified and is new. before is the
 // endpoint before the change, empty for a new endpoint.
-func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error {
+func (s *server) verifyURL(ctx context.Context, c *rest.Call, e, before *storage.WebhookEndpoint, p *rest.FieldErrors) error {
 	now, had := *e, *before
 	if err := errors.Join(s.Vault.OpenEndpoint(&now), s.Vault.OpenEndpoint(&had)); err != nil {
 		return err
@@ -52,8 +52,19 @@ func (s *server) verifyURL(ctx context.Context, e, before *storage.WebhookEndpoi
 	if !e.VerifyURL || had.VerifyURL && had.URL == now.URL || len(p.List()) > 0 {
 		return nil
 	}
-	if err := s.Tester.Verify(ctx, now.URL); err != nil {
-		p.Addf("url", "%s", err)
+	return s.verify(ctx, &c.Caller, now.URL, "url", p)
+}
+
+// verify sends the challenge to a URL in a field, and adds the field to p if the URL does not
+// pass. Errors: errTests.
+func (s *server) verify(ctx context.Context, c *rest.Caller, rawURL, field string, p *rest.FieldErrors) error {
+	release, err := s.testing.TakeOne(c.Payer(), maxTests, errTests)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.Tester.Verify(ctx, rawURL); err != nil {
+		p.Addf(field, "%s", err)
 	}
 	return nil
 }
@@ -128,7 +139,7 @@ func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEnd
 	e.ID = storage.NewID("ep_", c.Now)
 	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
 	if err == nil {
-		err = s.verifyURL(ctx, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+		err = s.verifyURL(ctx, c, &e, &storage.WebhookEndpoint{}, &c.Wrong)
 	}
 	if err != nil {
 		return wire.EndpointWithSecret{}, err
@@ -165,7 +176,7 @@ func (s *server) updateEndpoint(ctx context.Context, c *rest.Call, _ *updateEndp
 		if err := s.configure(&settings, e, &before, p); err != nil {
 			return err
 		}
-		return s.verifyURL(ctx, e, &before, p)
+		return s.verifyURL(ctx, c, e, &before, p)
 	})
 	if err != nil {
 		return wire.Endpoint{}, err
@@ -197,13 +208,13 @@ func (s *server) rotateSecret(ctx context.Context, c *rest.Call, in *rotateSecre
 // allowance for the rest of the operation.
 const testTimeout = 65 * time.Second
 
-// maxTests is the maximum number of tests of a payer that run at once at this process. Each
-// holds a connection for up to testTimeout.
+// maxTests is the maximum number of tests of endpoints and verifications of URLs of a payer
+// that run at once at this process. Each holds a connection for up to testTimeout.
 const maxTests = 8
 
-// errTests refuses a test beside maxTests others.
-var errTests = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d tests of endpoints running, which is the limit.", maxTests),
-	"Retry after retry_after_seconds, when a test has ended.").After(1)
+// errTests refuses a test or a verification beside maxTests others.
+var errTests = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d tests of endpoints and verifications of URLs running, which is the limit.", maxTests),
+	"Retry after retry_after_seconds, when one of them has ended.").After(1)
 
 func (s *server) testEndpoint(ctx context.Context, c *rest.Call, _ *struct{}) (events.Delivery, error) {
 	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, c.ID))

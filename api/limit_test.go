@@ -3,11 +3,13 @@ package api_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -59,7 +61,7 @@ func TestTriggerQuota(t *testing.T) {
 	ask(bolt).ok(t)
 }
 
-// heldTester responds to no test webhook before released is closed.
+// heldTester responds to no test webhook and to no challenge before released is closed.
 type heldTester struct {
 	tester
 	began    chan struct{}
@@ -72,21 +74,41 @@ func (h heldTester) SendTest(ctx context.Context, e storage.WebhookEndpoint) (ev
 	return h.tester.SendTest(ctx, e)
 }
 
-// An organization has at most 8 tests of slow endpoints at once, together with the child
-// organizations that its keys act for. Another organization can test meanwhile.
+func (h heldTester) Verify(ctx context.Context, rawURL string) error {
+	h.began <- struct{}{}
+	<-h.released
+	return h.tester.Verify(ctx, rawURL)
+}
+
+// An organization has at most 8 tests of slow endpoints and verifications of slow URLs at once,
+// together with the child organizations that its keys act for. Another organization can test
+// meanwhile.
 func TestEndpoint_TestsAtOnce(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, bolt := e.twoTenants()
 	held := heldTester{began: make(chan struct{}), released: make(chan struct{})}
-	e.deps.Tester, e.deps.Registerer = held, nil
+	e.deps.Tester, e.deps.Registerer, e.deps.OpenADR, e.deps.VerifyCallbacks = held, nil, true, true
 	e.public = e.serve(publicAPI(e.deps, rest.Options{}))
-	path, other := endpointsPath+e.newEndpoint(acme)+"/test", endpointsPath+e.newEndpoint(bolt)+"/test"
+	endpoint := endpointsPath + e.newEndpoint(acme)
+	path, other := endpoint+"/test", endpointsPath+e.newEndpoint(bolt)+"/test"
+	verified := `{"url":"https://acme.example/slow","verifyUrl":true}`
+	subscribe := e.subscriber(e.key("acme", storage.ScopeBusiness))
 	var tests sync.WaitGroup
-	for range 8 {
+	for range 5 {
 		tests.Go(func() { e.ask(acme, path, "").ok(t) })
 		<-held.began
 	}
+	tests.Go(func() { e.ask(acme, endpointsPath+"create", verified).ok(t) })
+	<-held.began
+	tests.Go(func() { e.ask(acme, endpoint+"/update", verified).ok(t) })
+	<-held.began
+	tests.Go(func() { subscribe().expect(t, http.StatusCreated, "") })
+	<-held.began
 	e.ask(acme, path, "").expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	e.ask(acme, endpointsPath+"create", verified).expect(t, http.StatusTooManyRequests, rest.CodeRateLimited)
+	if refused := subscribe(); refused.status != http.StatusTooManyRequests || refused.header.Get("Retry-After") == "" {
+		t.Errorf("a subscription gets %d %s", refused.status, refused.body)
+	}
 	tests.Go(func() { e.ask(bolt, other, "").ok(t) })
 	<-held.began
 	close(held.released)
@@ -94,6 +116,21 @@ func TestEndpoint_TestsAtOnce(t *testing.T) {
 	tests.Go(func() { e.ask(acme, path, "").ok(t) })
 	<-held.began
 	tests.Wait()
+}
+
+// subscriber returns a function that creates an OpenADR subscription with a callback.
+func (e *env) subscriber(key string) func() answer {
+	e.t.Helper()
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {key}}
+	at := e.public.URL + openadr.Prefix + "3.1.1/"
+	token := e.send(request{url: at + "auth/token", body: form.Encode(), header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}).ok(e.t)["access_token"].(string)
+	return func() answer {
+		return e.send(request{
+			url: at + "subscriptions", header: http.Header{"Authorization": {"Bearer " + token}},
+			body: `{"clientName":"c","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"https://acme.example/slow"}]}`,
+		})
+	}
 }
 
 // TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can

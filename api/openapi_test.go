@@ -15,6 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/gridhook/gridhook/api"
+	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 )
 
@@ -111,10 +112,10 @@ func (e *env) conforms(r request, a answer) {
 	e.t.Helper()
 	d, err := theDocument()
 	must(e.t, err)
-	if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
-		return // a page to read
-	}
 	path := strings.TrimPrefix(strings.TrimPrefix(r.url, e.public.URL), e.admin.URL)
+	if !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") || strings.HasPrefix(path, openadr.Prefix) {
+		return // a page to read, or another document
+	}
 	pointer := "#/components/schemas/Error"
 	if template, ok := d.template(path); ok && r.method == http.MethodPost {
 		operation := "#/paths/" + strings.ReplaceAll(template, "/", "~1") + "/post/responses"

@@ -25,8 +25,8 @@ const (
 	// relayBeat is the time without a request after which a client gets a line without one,
 	// so that both sides notice a broken connection.
 	relayBeat = 15 * time.Second
-	// maxRelayClients is the maximum number of clients of an organization that listen at
-	// once at this process.
+	// maxRelayClients is the maximum number of clients of a payer that listen at once at this
+	// process.
 	maxRelayClients = 8
 )
 
@@ -43,7 +43,7 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 	if err := s.relayOf(c); err != nil {
 		return nil, err
 	}
-	release, err := s.listening.TakeOne(c.Org, maxRelayClients, errRelayClients)
+	release, err := s.listening.TakeOne(c.Payer(), maxRelayClients, errRelayClients)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *server) respondEndpoint(_ context.Context, c *rest.Call, in *events.Rel
 	return wire.Relayed{ID: in.ID}, s.Relay.RespondRelay(c.Org, c.ID, *in)
 }
 
-// errRelayClients refuses a client of an organization with maxRelayClients.
+// errRelayClients refuses a client beside maxRelayClients others.
 var errRelayClients = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d clients that listen, which is the limit.", maxRelayClients),
 	"Stop a client.").After(1)
 

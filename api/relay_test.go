@@ -245,11 +245,17 @@ func TestRelay_Refused(t *testing.T) {
 			t.Errorf("%s: response %s, want %d", tt.name, response.Status, tt.status)
 		}
 	}
+	// The clients of a channel partner count together, whichever organization they act for.
+	e.operate("/v1/admin/organizations/bolt/update", `{"childOrganizationIds":["acme"]}`).ok(t)
+	own, partner := http.Header{rest.KeyHeader: {acme}}, http.Header{rest.KeyHeader: {bolt}, rest.OrganizationHeader: {"acme"}}
 	for range 8 {
-		e.listenAt(s, acme, relay)
+		e.listenWith(s, partner.Clone(), relay, 600)
 	}
-	if response, _ := e.listenAt(s, acme, relay); response.StatusCode != http.StatusTooManyRequests {
+	if response, _ := e.listenWith(s, http.Header{rest.KeyHeader: {bolt}}, e.newRelay(bolt), 600); response.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("the ninth client: response %s", response.Status)
+	}
+	if response, _ := e.listenWith(s, own, relay, 600); response.StatusCode != http.StatusOK {
+		t.Errorf("a client of the child organization: response %s", response.Status)
 	}
 }
 

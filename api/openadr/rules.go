@@ -184,8 +184,8 @@ func (s *server) addCallback(r *request, op *objectOperation, o *storage.OpenADR
 	o.Callbacks = append(o.Callbacks, c)
 	o.Check(p) // the mask hides the query later
 	if s.Verify != nil && was.URL != c.URL && p.Err() == nil {
-		if err := s.Verify(r.Context(), c.URL); err != nil {
-			p.Addf(field+"callbackUrl", "%s", err)
+		if err := s.Verify(r.Context(), &r.Caller, c.URL, field+"callbackUrl", p); err != nil {
+			return err
 		}
 	}
 	e := o.Endpoint(n)

@@ -26,9 +26,10 @@ type Deps struct {
 	// Destinations applies the operator's policy on callback destinations. It returns nil
 	// or a *storage.InvalidError.
 	Destinations func(rawURL string) error
-	// Verify asks a callback to prove that it belongs to the client, as the definition
-	// requires. If nil, callbacks are not verified.
-	Verify func(ctx context.Context, rawURL string) error
+	// Verify asks the callback in a field to prove that it belongs to the client, as the
+	// definition requires, and adds the field to p otherwise. If nil, callbacks are not
+	// verified. Errors: too many at once for the caller.
+	Verify func(ctx context.Context, c *rest.Caller, rawURL, field string, p *rest.FieldErrors) error
 	// CheckHistory returns an error if the organization's history is full. Each change
 	// becomes a part of it.
 	CheckHistory func(org string) error

@@ -109,12 +109,11 @@ func (a *App) apiDeps(listener string) api.Deps {
 		Breakers:     &a.breakers,
 		OperatorKey:  a.operator,
 		OpenADR:      a.OpenADR.Enabled,
+
+		VerifyCallbacks: a.OpenADR.VerifyCallbacks,
 	}
 	if a.MQTT != "" {
 		d.MQTT = &openadr.MQTT{Port: a.embedded.MQTTPort, Secure: a.TLS != config.KeyPair{}, Admit: func(f openadr.Admission) { a.admission.Store(&f) }}
-	}
-	if a.OpenADR.VerifyCallbacks {
-		d.VerifyCallback = a.tester.Verify
 	}
 	return d
 }

@@ -17,9 +17,9 @@ func (s *server) device(org, id string) (storage.HVACDevice, error) {
 	return d, err
 }
 
-func (s *server) listDevices(_ context.Context, c *rest.Call, in *wire.DevicesInput) (wire.Page[storage.HVACDevice], error) {
+func (s *server) listDevices(ctx context.Context, c *rest.Call, in *wire.DevicesInput) (wire.Page[storage.HVACDevice], error) {
 	devices := []storage.HVACDevice{}
-	err := s.Store.View(func(v storage.View) error {
+	err := s.rest.Scan(ctx, c, func(v storage.View) error {
 		if in.HomeID != "" {
 			if _, _, err := storage.Read[storage.Home](v, storage.KindHome.Ref(c.Org, in.HomeID)); err != nil {
 				return err

@@ -39,17 +39,17 @@ func (s *server) createHome(ctx context.Context, c *rest.Call, in *createHomeInp
 // rare text in many homes takes several requests.
 const maxHomesScanned = 10_000
 
-func (s *server) listHomes(_ context.Context, _ *rest.Call, in *wire.ListHomesInput) (wire.Page[wire.OwnedHome], error) {
-	return s.pageOfHomes(in.OrganizationID, in.PageInput, in.HomesFilter)
+func (s *server) listHomes(ctx context.Context, c *rest.Call, in *wire.ListHomesInput) (wire.Page[wire.OwnedHome], error) {
+	return s.pageOfHomes(ctx, c, in.OrganizationID, in.PageInput, in.HomesFilter)
 }
 
-func (s *server) listOwnHomes(_ context.Context, c *rest.Call, in *wire.HomesInput) (wire.Page[wire.OwnedHome], error) {
-	return s.pageOfHomes(c.Org, in.PageInput, in.HomesFilter)
+func (s *server) listOwnHomes(ctx context.Context, c *rest.Call, in *wire.HomesInput) (wire.Page[wire.OwnedHome], error) {
+	return s.pageOfHomes(ctx, c, c.Org, in.PageInput, in.HomesFilter)
 }
 
-func (s *server) pageOfHomes(org string, in wire.PageInput, filter wire.HomesFilter) (wire.Page[wire.OwnedHome], error) {
+func (s *server) pageOfHomes(ctx context.Context, c *rest.Call, org string, in wire.PageInput, filter wire.HomesFilter) (wire.Page[wire.OwnedHome], error) {
 	page := wire.Page[wire.OwnedHome]{Data: []wire.OwnedHome{}}
-	err := s.Store.View(func(v storage.View) error {
+	err := s.rest.Scan(ctx, c, func(v storage.View) error {
 		var failed error
 		last, scanned := "", 0
 		err := v.Scan(storage.KindHome, org, in.After, func(r storage.Record) bool {

@@ -184,7 +184,7 @@ var scheduleRoutes = []operation{
 // homeRoutes are the operations on homes and their devices.
 var homeRoutes = []operation{
 	do(rest.Route{
-		Path: "/v1/homes/list", Name: "listOwnHomes", Scope: storage.ScopeHomes,
+		Path: "/v1/homes/list", Name: "listOwnHomes", Scope: storage.ScopeHomes, Errors: []string{rest.CodeUnavailable},
 		Summary:     "List and search the homes",
 		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page. The scope read includes homes:read.",
 	}, (*server).listOwnHomes),
@@ -215,7 +215,7 @@ var homeRoutes = []operation{
 		Description: "It replaces an earlier registration.",
 	}, (*server).createSolar),
 	do(rest.Route{
-		Path: "/v1/devices/hvac/list", Name: "listDevices", Scope: storage.ScopeRead, Errors: []string{rest.CodeNotFound},
+		Path: "/v1/devices/hvac/list", Name: "listDevices", Scope: storage.ScopeRead, Errors: []string{rest.CodeNotFound, rest.CodeUnavailable},
 		Summary:     "List the HVAC devices",
 		Description: "homeId selects the devices of a home.",
 	}, (*server).listDevices),

@@ -59,13 +59,18 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 	if err := s.catchUp(ctx); err != nil {
 		return wire.AcceptedTrigger{}, err
 	}
-	err = s.Store.View(func(v storage.View) error {
+	start := func(v storage.View) error {
 		homes, err := countHomes(v, &t)
 		if err != nil {
 			return err
 		}
 		return t.StartFrom(v, homes)
-	})
+	}
+	if len(t.RatePlanIDs) == 0 {
+		err = s.Store.View(start)
+	} else {
+		err = s.rest.Scan(ctx, c, start)
+	}
 	if err != nil {
 		return wire.AcceptedTrigger{}, err
 	}

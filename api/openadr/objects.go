@@ -152,7 +152,7 @@ func (s *server) list(k *kind, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.View(func(v storage.View) error {
+	err = s.REST.Scan(r.Context(), r.Call, func(v storage.View) error {
 		a, err := s.audience(v, k, r)
 		if err != nil {
 			return err
@@ -356,7 +356,7 @@ func (s *server) removeChildren(r *request, of storage.OpenADRType, parent strin
 		return nil
 	}
 	var refs []storage.Ref
-	err := s.Store.View(func(v storage.View) error {
+	err := s.REST.Scan(r.Context(), r.Call, func(v storage.View) error {
 		return v.Scan(of.Kind(), r.caller.OrganizationID, "", func(record storage.Record) bool {
 			if o, err := storage.Decode[storage.OpenADRObject](record); err == nil && o.Parent == parent && !o.Removed {
 				refs = append(refs, record.Ref)

@@ -40,7 +40,7 @@ func TestRemove_CreatedMeanwhile(t *testing.T) {
 	ven := object(storage.OpenADRVEN, storage.VENID("key_9"), "")
 	ven.ClientID = "key_9"
 	storagetest.Put(t, store, ven)
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	log.Intercept(func(w storage.Write) error {
 		if w.Ref != ven.Ref() {
 			return nil
@@ -72,7 +72,7 @@ func TestCreate_DeletedMeanwhile(t *testing.T) {
 	ven := object(storage.OpenADRVEN, storage.VENID("key_1"), "")
 	ven.ClientID, ven.Removed = "key_1", true
 	storagetest.Put(t, store, ven)
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	log.Intercept(func(storage.Write) error {
 		log.Intercept(nil)
 		return store.Delete(t.Context(), ven.Ref())
@@ -92,7 +92,7 @@ func TestCreate_DeletedMeanwhile(t *testing.T) {
 func TestRemove_RepeatAfterFailure(t *testing.T) {
 	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	storagetest.Put(t, store, object(storage.OpenADRProgram, "p", ""), object(storage.OpenADREvent, "e1", "p"), object(storage.OpenADREvent, "e2", "p"))
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	programs := kinds()[0]
 	writes := 0
 	log.Intercept(func(storage.Write) error {
@@ -134,7 +134,7 @@ func (v withoutPlans) Scan(kind storage.Kind, org, after string, fn func(storage
 func TestRemove_UnreadablePlan(t *testing.T) {
 	_, log, replica := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	store := storage.NewStore(log, unreadable{replica}, func() time.Time { return storagetest.Start })
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1)}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	_, err := s.remove(kinds()[0], business(t.Context(), http.MethodDelete, "p"))
 	if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errDerived) {
 		t.Errorf("got %v, want only %v", err, storage.ErrUnavailable)
@@ -174,7 +174,7 @@ func TestUpdate_ChangeDuringBody(t *testing.T) {
 				o.ClientID, o.Targets = "key_1", []string{"group", "secret"}
 				storagetest.Put(t, store, o)
 			}
-			s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{}, rest.Options{})}}
+			s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 			k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.of == tt.object.Type })]
 			r := business(t.Context(), http.MethodPut, tt.object.ID)
 			r.caller.business = false
@@ -250,7 +250,7 @@ func TestOperate_Disconnect(t *testing.T) {
 // TestOperate_Missing checks that the error of a missing object names the object.
 func TestOperate_Missing(t *testing.T) {
 	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: &rest.Server{Options: rest.Options{Timeout: time.Minute}}}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{Timeout: time.Minute})}}
 	rt := &route{path: "programs/" + parameter, open: true, run: func(r *request) (any, error) {
 		r.caller = business(t.Context(), http.MethodGet, "p").caller
 		return s.get(kinds()[0], r)
@@ -264,7 +264,7 @@ func TestOperate_Missing(t *testing.T) {
 // TestCreate_SecondVEN checks that the error of a client's second VEN names the client.
 func TestCreate_SecondVEN(t *testing.T) {
 	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	s := &server{Deps: Deps{Store: store, REST: rest.New(rest.Deps{}, rest.Options{})}}
+	s := &server{Deps: Deps{Store: store, REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	vens := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "vens" })
 	for _, name := range []string{"first", "second"} {
 		r := business(t.Context(), http.MethodPost, "")
@@ -286,7 +286,7 @@ func TestCreate_SecondVEN(t *testing.T) {
 // TestCreate_MissingParent checks that the error of a missing program or event names it.
 func TestCreate_MissingParent(t *testing.T) {
 	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
-	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{}, rest.Options{})}}
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
 	for path, body := range map[string]string{
 		`events: names no program: "p-9"`: `{"programID":"p-9","intervals":[]}`,
 		`reports: names no event: "e-9"`:  `{"eventID":"e-9","clientName":"c","resources":[]}`,

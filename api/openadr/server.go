@@ -62,13 +62,13 @@ type request struct {
 	importer *Importer
 }
 
-// view runs fn in a view: in the view of an import, if the request is part of one. A view
-// within a view could wait for itself.
+// view runs fn, which may look at all objects of a type, in a view: in the view of an import,
+// if the request is part of one. A view within a view could wait for itself.
 func (s *server) view(r *request, fn func(storage.View) error) error {
 	if r.importer != nil {
 		return fn(r.importer.view)
 	}
-	return s.Store.View(fn)
+	return s.REST.Scan(r.Context(), r.Call, fn)
 }
 
 // created is a value for a response with status 201.

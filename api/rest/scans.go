@@ -1,0 +1,52 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/gridhook/gridhook/events/turns"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// scans limits the reads of all records of a kind in an organization. With 200,000 records,
+// one takes a second of processor time, and a key may request a hundred a second. Without a
+// limit they would delay the requests of the other organizations, and the webhooks.
+type scans struct {
+	// slots are twice the processors. A payer that is alone has half of them.
+	slots *turns.Turns
+	// entrants counts the queued and running scans of each payer.
+	entrants Shares
+}
+
+// maxScans is the maximum number of queued and running scans of a payer.
+const maxScans = 128
+
+// errScans refuses a scan beside maxScans others.
+var errScans = NewProblem(CodeRateLimited, fmt.Sprintf("The organization has %d searches waiting, which is the limit.", maxScans),
+	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
+
+func newScans() scans {
+	n := runtime.GOMAXPROCS(0)
+	return scans{slots: turns.New(2*n, n)}
+}
+
+// Scan is Store.View for a read whose work grows with the organization's records. It waits
+// until few other scans run, and organizations take turns. An operator does not wait. Errors:
+// also errScans, and ErrUnavailable if ctx ends first.
+func (s *Server) Scan(ctx context.Context, c *Call, read func(storage.View) error) error {
+	if c.Operator {
+		return s.Store.View(read)
+	}
+	payer := c.Payer()
+	leave, err := s.scans.entrants.TakeOne(payer, maxScans, errScans)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if _, err := s.scans.slots.Acquire(ctx, payer, 1); err != nil {
+		return fmt.Errorf("%w: no slot for a search: %w", ErrUnavailable, err)
+	}
+	defer s.scans.slots.Release(payer, 1)
+	return s.Store.View(read)
+}

@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+// TestScan_Turns checks that an organization with many scans runs as many at once as there are
+// processors, has a limit of waiting ones, and does not delay the scan of another organization.
+func TestScan_Turns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+		s := New(Deps{Store: store}, Options{})
+		call := func(org string) *Call {
+			return &Call{Caller: Caller{Key: &storage.Key{Base: storage.Base{OrganizationID: org}}}}
+		}
+		var running, done atomic.Int64
+		end := make(chan struct{})
+		for range maxScans {
+			go func() {
+				err := s.Scan(t.Context(), call("busy"), func(storage.View) error {
+					running.Add(1)
+					<-end
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				done.Add(1)
+			}()
+		}
+		synctest.Wait()
+		if got, want := running.Load(), int64(runtime.GOMAXPROCS(0)); got != want {
+			t.Errorf("%d scans run at once, want %d", got, want)
+		}
+		nothing := func(storage.View) error { return nil }
+		if err := s.Scan(t.Context(), call("busy"), nothing); !errors.Is(err, errScans) {
+			t.Errorf("one more: %v", err)
+		}
+		if err := s.Scan(t.Context(), call("other"), nothing); err != nil {
+			t.Errorf("another organization: %v", err)
+		}
+		close(end)
+		synctest.Wait()
+		if got := done.Load(); got != maxScans {
+			t.Errorf("%d scans are done", got)
+		}
+	})
+}
+
+// TestScan_Timeout checks the error of a scan that waits for too long.
+func TestScan_Timeout(t *testing.T) {
+	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s, c := New(Deps{Store: store}, Options{}), &Call{Caller: Caller{Org: "acme"}}
+	for range 2 * runtime.GOMAXPROCS(0) {
+		s.scans.slots.TryAcquire("acme", 1)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Scan(late, c, nil); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("it ends with %v", err)
+	}
+}

@@ -57,15 +57,21 @@ func copyStreams(ctx context.Context, from, to *Server) error {
 	if err != nil {
 		return err
 	}
-	names := js.StreamNames(ctx)
-	for name := range names.Name() {
+	names, list := []string(nil), js.StreamNames(ctx)
+	for name := range list.Name() { // the list has a timeout of its own, and a copy takes as long as it takes
+		names = append(names, name)
+	}
+	if err := list.Err(); err != nil {
+		return fmt.Errorf("list the streams: %w", err)
+	}
+	for _, name := range names {
 		began := time.Now()
 		if err := copyStream(ctx, source, target, name); err != nil {
 			return fmt.Errorf("copy the stream %s: %w", name, err)
 		}
 		from.options.Log.Info("stream copied", "stream", name, "ms", time.Since(began).Milliseconds())
 	}
-	return names.Err()
+	return nil
 }
 
 // copyStream passes a snapshot of a stream from one server to another, chunk by chunk.

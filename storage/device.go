@@ -69,7 +69,7 @@ func DevicesOf(v View, org, homeID, after string) iter.Seq2[HVACDevice, error] {
 }
 
 // HomeOf returns the home of a device's record. It returns an empty string for another kind,
-// a tombstone, and a record that is not JSON.
+// a tombstone, and a record without a home that decodes.
 func HomeOf(r Record) string {
 	var d struct {
 		HomeID string `json:"homeId"`

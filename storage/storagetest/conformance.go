@@ -278,7 +278,7 @@ func (c conformance) devices(t *testing.T) {
 	}
 	put("other", `{"homeId":"h1"}`)
 	put("none", `{}`)
-	put("damaged", `{"homeId":"h"`)
+	put("damaged", `{"homeId":5}`)
 	c.put(t, write(storage.KindHVACDevice.Ref("devices2", "d"), 0, `{"homeId":"h"}`))
 	c.put(t, write(storage.KindHome.Ref("devices", "h"), 0, `{"homeId":"h"}`))
 	want("h", "", 99, "a", "a-", "b", "c")

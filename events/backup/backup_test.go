@@ -23,7 +23,7 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var (
 	options = jetstream.Options{Replicas: 1, TriggersAge: 100 * time.Hour, ReceiptsAge: 50 * time.Hour}

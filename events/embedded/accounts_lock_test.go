@@ -12,7 +12,7 @@ import (
 // without them.
 func TestAccounts_EraseFreesMemory(t *testing.T) {
 	t.Parallel()
-	const patience = 20 * time.Second
+	const patience = time.Minute
 	s, err := Start(Options{Dir: t.TempDir(), StartTimeout: patience, Log: slog.New(slog.DiscardHandler), MQTT: &MQTT{Listen: "127.0.0.1:0"}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/gridhook/gridhook/events/embedded"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func start(t *testing.T, dir string) *embedded.Server {
 	t.Helper()

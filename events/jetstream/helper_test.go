@@ -19,7 +19,7 @@ import (
 )
 
 // patience is the timeout of every wait in a test.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var discard = slog.New(slog.DiscardHandler)
 

@@ -150,8 +150,8 @@ func alerts(t *testing.T) []string {
 	return names
 }
 
-// TestAlerts_Runbooks checks that each alert has a runbook under its name, and a unit
-// test.
+// TestAlerts_Runbooks checks that each alert has a runbook under its name, a link in the
+// guide's index, and a unit test.
 func TestAlerts_Runbooks(t *testing.T) {
 	names := alerts(t)
 	books := runbook.FindAllStringSubmatch(rules(t)["alerts.yml.rules"], -1)
@@ -163,6 +163,11 @@ func TestAlerts_Runbooks(t *testing.T) {
 		guide := read(t, filepath.Join("../../..", books[i][1]))
 		if books[i][2] != strings.ToLower(name) || !strings.Contains(guide, "\n### "+name+"\n") {
 			t.Errorf("%s has no runbook in %s", name, books[i][1])
+		}
+		_, index, _ := strings.Cut(guide, "\n## When something is wrong\n")
+		index, _, _ = strings.Cut(index, "\n## ")
+		if !strings.Contains(index, "](#"+books[i][2]+")") {
+			t.Errorf("the index of %s does not link to %s", books[i][1], name)
 		}
 		if !strings.Contains(tests, "{severity: ") || !regexp.MustCompile(`alertname: `+name+`\n +exp_alerts:\n`).MatchString(tests) {
 			t.Errorf("%s fires in no unit test", name)

@@ -10,12 +10,13 @@ import (
 
 // block is a group of commands in a document, with the output that the document shows.
 type block struct {
-	line   int // of the fence in the document
-	code   string
-	want   string
-	shown  bool // whether the document shows the output
-	exit   int
-	notRun string // why it is not run, empty if it is
+	document string
+	line     int // of the fence in the document
+	code     string
+	want     string
+	shown    bool // whether the document shows the output
+	exit     int
+	notRun   string // why it is not run, empty if it is
 }
 
 // directive matches the comment that configures the next block.

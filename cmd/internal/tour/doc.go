@@ -1,6 +1,6 @@
 // Package tour runs the commands in the documentation as a reader would. It runs block
 // after block in one shell, in a fresh folder, against the binary of this tree. It
-// compares the output with the text.
+// compares the output with the text. The quickstart continues in the shell of the README.
 //
 // A block is fenced as sh. Its output follows, fenced as text. In the output, "..."
 // stands for any text in a line, and a line with only "..." for any number of lines. Runs

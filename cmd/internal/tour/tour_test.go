@@ -16,14 +16,18 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the commands of the documents need %s, which is not installed", tool)
 		}
 	}
-	programs := compile(t)
-	for document, text := range documents(t) {
-		if !strings.Contains(text, "\n```sh\n") {
+	programs, texts := compile(t), documents(t)
+	for document, text := range texts {
+		path := []string{document}
+		switch {
+		case !strings.Contains(text, "\n```sh\n") || document == "README.md":
 			continue
+		case document == "docs/quickstart.md":
+			path = []string{"README.md", document} // it continues the README
 		}
-		t.Run(document, func(t *testing.T) {
+		t.Run(strings.Join(path, ","), func(t *testing.T) {
 			t.Parallel() // each has its own folder, shell and ports
-			take(t, document, text, programs)
+			take(t, path, texts, programs)
 		})
 	}
 }
@@ -81,18 +85,25 @@ func (s *session) showLogs(t *testing.T) {
 	}
 }
 
-// take runs a document's commands and compares the output. The README has its programs
-// linked, as its reader does.
-func take(t *testing.T, document, text, programs string) {
-	blocks, err := parse(text)
-	if err != nil {
-		t.Fatalf("%s: %v", document, err)
-	}
-	if len(blocks) == 0 {
-		t.Fatalf("%s has no commands", document)
+// take runs the commands of documents one after another, and compares the output. The
+// README has its programs linked, as its reader does.
+func take(t *testing.T, path []string, texts map[string]string, programs string) {
+	var blocks []block
+	for _, document := range path {
+		parsed, err := parse(texts[document])
+		if err != nil {
+			t.Fatalf("%s: %v", document, err)
+		}
+		if len(parsed) == 0 {
+			t.Fatalf("%s has no commands", document)
+		}
+		for _, b := range parsed {
+			b.document = document
+			blocks = append(blocks, b)
+		}
 	}
 	s := newSession(t)
-	if document != "README.md" {
+	if path[0] != "README.md" {
 		s.haveBuilt(t, programs)
 	}
 	ended := s.run(t, blocks)
@@ -104,16 +115,16 @@ func take(t *testing.T, document, text, programs string) {
 		output, exit, ran, err := s.result(i)
 		switch {
 		case err != nil:
-			t.Fatalf("%s:%d: %v\n%s\n--- printed\n%s", document, b.line, err, b.code, output)
+			t.Fatalf("%s:%d: %v\n%s\n--- printed\n%s", b.document, b.line, err, b.code, output)
 		case !ran:
-			t.Fatalf("%s:%d: the shell did not reach\n%s", document, b.line, b.code)
+			t.Fatalf("%s:%d: the shell did not reach\n%s", b.document, b.line, b.code)
 		case exit != b.exit:
-			t.Errorf("%s:%d: exit code %d, want %d\n%s\n--- printed\n%s", document, b.line, exit, b.exit, b.code, output)
+			t.Errorf("%s:%d: exit code %d, want %d\n%s\n--- printed\n%s", b.document, b.line, exit, b.exit, b.code, output)
 		case b.shown && !matches(b.want, output):
-			t.Errorf("%s:%d:\n%s\n--- printed\n%s\n--- the document shows\n%s", document, b.line, b.code, output, b.want)
+			t.Errorf("%s:%d:\n%s\n--- printed\n%s\n--- the document shows\n%s", b.document, b.line, b.code, output, b.want)
 		}
 	}
 	if ended != nil && !t.Failed() {
-		t.Errorf("%s: the shell ended with %v", document, ended)
+		t.Errorf("%s: the shell ended with %v", path, ended)
 	}
 }

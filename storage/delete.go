@@ -7,17 +7,10 @@ import (
 )
 
 // DeleteHome deletes a home with its devices and every record under its identifier. A new
-// home with the same identifier inherits nothing, except a device that was created while
-// DeleteHome searched for devices. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
+// home with the same identifier inherits nothing. Errors: ErrNotFound, ErrConflict,
+// ErrUnavailable.
 func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindHome.Ref(org, id), false, func(v View) (refs []Ref, err error) {
-		err = v.Devices(org, id, "", func(r Record) bool {
-			// A batch may end in between: the next one finds the device again.
-			refs = append(refs, KindUserPreferences.Ref(org, r.ID), r.Ref)
-			return true
-		})
-		return refs, err
-	})
+	return s.deleteWith(ctx, KindHome.Ref(org, id))
 }
 
 // DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
@@ -38,22 +31,19 @@ func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref, true, nothingElse)
+	return s.deleteWith(ctx, ref)
 }
 
 // DeleteSource deletes a source with its state. The fetched prices stay. Errors:
 // ErrNotFound, ErrConflict, ErrUnavailable.
 func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindSource.Ref(org, id), false, nothingElse)
+	return s.deleteWith(ctx, KindSource.Ref(org, id))
 }
 
-// nothingElse finds nothing to delete beside an entity and its dependents.
-func nothingElse(View) ([]Ref, error) { return nil, nil }
-
-// deleteWith deletes an entity with its dependents and with what search finds. They are more
-// than one batch only for a home with hundreds of devices. If a shared entity replaces the
-// deleted entity, Whole is false: the tombstone is then the newest change of what remains.
-func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, search func(View) ([]Ref, error)) (err error) {
+// deleteWith deletes an entity with its dependents. They are more than one batch only for a
+// home with hundreds of devices. If a shared entity replaces the deleted entity, Whole is
+// false: the tombstone is then the newest change of what remains.
+func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 	whole := false
 	for more := true; more && err == nil; {
 		err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
@@ -64,19 +54,17 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, searc
 			case !current.live():
 				return r, &NotFoundError{ref}
 			}
-			if r.Whole = true; replaceable {
-				shared, err := find(v, ref.Kind.Ref(Shared, ref.ID))
-				if err != nil {
-					return r, err
-				}
-				r.Whole = ref.Org != Shared && !shared.live()
+			shared, err := find(v, ref.Kind.Ref(Shared, ref.ID))
+			if err != nil {
+				return r, err
 			}
-			found, err := search(v)
-			r.Gone = append(append(dependents(ref), found...), ref)
+			r.Gone, err = dependents(v, ref)
+			r.Gone = append(r.Gone, ref)
 			if more = len(r.Gone) > MaxBatch; more {
 				r.Gone = r.Gone[:MaxBatch]
 			}
-			whole = r.Whole
+			whole = !shared.live()
+			r.Whole = whole
 			return r, err
 		})
 	}
@@ -89,7 +77,9 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref, replaceable bool, searc
 		if err != nil || current.live() {
 			return r, err
 		}
-		return Revised{Gone: dependents(ref), Whole: whole}, nil
+		r.Whole = whole
+		r.Gone, err = dependents(v, ref)
+		return r, err
 	})
 }
 
@@ -100,14 +90,21 @@ var parents = map[Kind]Kind{
 	KindPlanEvent: KindRatePlan, KindUserPreferences: KindHVACDevice, KindSourceState: KindSource,
 }
 
-// dependents returns the references of what an entity has one of.
-func dependents(ref Ref) (refs []Ref) {
+// dependents returns the references of what an entity has one of, and of a home's devices.
+func dependents(v View, ref Ref) (refs []Ref, err error) {
 	for _, kind := range slices.Sorted(maps.Keys(parents)) {
 		if parents[kind] == ref.Kind {
 			refs = append(refs, kind.Ref(ref.Org, ref.ID))
 		}
 	}
-	return refs
+	if ref.Kind == KindHome {
+		err = v.Devices(ref.Org, ref.ID, "", func(r Record) bool {
+			// A batch may end in between: the next one finds the device again.
+			refs = append(refs, KindUserPreferences.Ref(ref.Org, r.ID), r.Ref)
+			return true
+		})
+	}
+	return refs, err
 }
 
 // deleteOrphan deletes a new entity if its parent was deleted between the check of the
@@ -141,7 +138,8 @@ func (s *Store) deleteOrphan(ctx context.Context, ref Ref) error {
 				return r, err
 			}
 		}
-		return Revised{Gone: append(dependents(ref), ref), Whole: true}, nil
+		refs, err := dependents(v, ref)
+		return Revised{Gone: append(refs, ref), Whole: true}, err
 	})
 	if err != nil {
 		return err

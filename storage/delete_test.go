@@ -65,6 +65,7 @@ func TestDelete_ConcurrentCreation(t *testing.T) {
 	}{
 		{"solar", solar, func(s *storage.Store, e storage.Entity) error { return s.Replace(t.Context(), e) }},
 		{"onboarding", flow, func(s *storage.Store, e storage.Entity) error { return s.Create(t.Context(), e) }},
+		{"device", device("h", "d"), func(s *storage.Store, e storage.Entity) error { return s.Create(t.Context(), e) }},
 		{"events", events, rewrite},
 		{"state", state, rewrite},
 	}

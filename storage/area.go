@@ -56,19 +56,22 @@ func (o overrides) Programs(eiaID int) ([]string, bool) {
 }
 
 func (o overrides) Territory(area string) (t eligibility.Territory, ok bool) {
-	a, _, err := Read[Area](o.view, KindArea.Ref(Shared, area))
-	if err != nil {
-		return t, false
-	}
+	a := o.area(area)
 	return a.Territory()
 }
 
 func (o overrides) Support(area string) (s eligibility.Support, ok bool) {
-	a, _, err := Read[Area](o.view, KindArea.Ref(Shared, area))
-	if err != nil {
-		return s, false
-	}
+	a := o.area(area)
 	return a.Support()
+}
+
+// area returns the correction of an area, the zero Area if there is none that decodes.
+func (o overrides) area(code string) Area {
+	a, _, err := Read[Area](o.view, KindArea.Ref(Shared, code))
+	if err != nil {
+		return Area{}
+	}
+	return a
 }
 
 // Check adds every wrong field.

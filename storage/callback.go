@@ -115,23 +115,21 @@ func ListEndpoints(v View, org, after string, limit int) (list []WebhookEndpoint
 		}
 		after = ""
 	}
-	if after != "" {
-		subscription, shown := endpointRef(org, after)
-		after = subscription.ID
-		first, err := v.Get(subscription)
-		if o, failed := Decode[OpenADRObject](first); err == nil && failed == nil {
-			for n := shown + 1; n < len(o.Callbacks) && len(list) < limit; n++ {
-				list = append(list, o.Endpoint(n))
-			}
-		}
-	}
-	err = v.Scan(KindOpenADRSubscription, org, after, func(r Record) bool {
+	add := func(r Record, from int) (more bool) {
 		o, failed := Decode[OpenADRObject](r)
-		for n := 0; failed == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
+		for n := from; failed == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
 			list = append(list, o.Endpoint(n))
 		}
 		return len(list) < limit
-	})
+	}
+	if after != "" {
+		subscription, shown := endpointRef(org, after)
+		after = subscription.ID
+		if first, err := v.Get(subscription); err == nil {
+			add(first, shown+1)
+		}
+	}
+	err = v.Scan(KindOpenADRSubscription, org, after, func(r Record) bool { return add(r, 0) })
 	return list, err
 }
 

@@ -132,30 +132,25 @@ func (s *Store) markErased(ctx context.Context, org string, complete bool) (mark
 
 // forgetChild removes a deleted organization from the organizations that may act for it.
 func (s *Store) forgetChild(ctx context.Context, org string) error {
-	var parents []Ref
-	err := s.View(func(v View) error {
-		for r, err := range Live(v, KindOrganization, Shared, "") {
-			if err != nil {
-				return err
-			}
-			// An undecodable organization must not keep the others from being deleted.
-			if o, err := Decode[Organization](r); err == nil && slices.Contains(o.ChildOrganizationIDs, org) {
-				parents = append(parents, o.Ref())
-			}
-		}
-		return nil
+	parents, err := Query(s, func(v View) ([]Record, error) {
+		return Matching(v, KindOrganization, func(r Record) bool {
+			o, err := Decode[Organization](r) // an undecodable one must not keep the others from being deleted
+			return err == nil && slices.Contains(o.ChildOrganizationIDs, org)
+		})
 	})
-	for _, parent := range parents {
-		if err != nil {
-			break
-		}
-		_, err = Update(ctx, s, parent, func(o *Organization) error {
+	if err != nil {
+		return err
+	}
+	for i := range parents {
+		_, err := Update(ctx, s, parents[i].Ref, func(o *Organization) error {
 			o.ChildOrganizationIDs = slices.DeleteFunc(o.ChildOrganizationIDs, func(child string) bool { return child == org })
 			return nil
 		})
-		err = IgnoreNotFound(err) // the parent was deleted meanwhile
+		if IgnoreNotFound(err) != nil { // a parent may have been deleted meanwhile
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // refuseErased returns an *ErasedError if a new entity would belong to a deleted

@@ -64,15 +64,7 @@ func (e *LimitError) Amount() string {
 // SetLimit bounds the entities that Create and Upsert create. Call it before the store is
 // used. A single process enforces the limit exactly. Concurrent processes may each exceed
 // it by the entities that the others create at the same moment.
-func (s *Store) SetLimit(l Limit) {
-	if s.limits == nil {
-		s.limits = map[Kind]Limit{}
-		for i := range s.creating {
-			s.creating[i] = make(chan struct{}, 1)
-		}
-	}
-	s.limits[l.Kind] = l
-}
+func (s *Store) SetLimit(l Limit) { s.limits[l.Kind] = l }
 
 // updateShare is the share of the limit of stored bytes that updates may use beyond it, as
 // a divisor. So an organization at its limit can still disable an endpoint.

@@ -99,15 +99,13 @@ func composedWith(v View, plan Ref) (*Ref, error) {
 	if plan.Org == Shared {
 		return composedOf(v, plan)
 	}
-	for _, owner := range []string{plan.Org, Shared} {
-		for record, err := range Live(v, KindRatePlan, owner, "") {
-			if err != nil {
-				return nil, err
-			}
-			of, err := Decode[RatePlan](record)
-			if err == nil && of.names(plan.ID) {
-				return &record.Ref, nil
-			}
+	for record, err := range LiveOf(v, KindRatePlan, plan.Org, Shared) {
+		if err != nil {
+			return nil, err
+		}
+		of, err := Decode[RatePlan](record)
+		if err == nil && of.names(plan.ID) {
+			return &record.Ref, nil
 		}
 	}
 	return nil, nil //nolint:nilnil // no plan is the usual answer

@@ -63,7 +63,11 @@ type Store struct {
 
 // NewStore returns a store on a log and the replica that follows the log.
 func NewStore(log Log, replica Replica, now func() time.Time) *Store {
-	return &Store{Replica: replica, log: log, now: now}
+	s := &Store{Replica: replica, log: log, now: now, limits: map[Kind]Limit{}}
+	for i := range s.creating {
+		s.creating[i] = make(chan struct{}, 1)
+	}
+	return s
 }
 
 // Query returns the result of read on a consistent snapshot of the replica.
@@ -155,26 +159,29 @@ func Live(v View, kind Kind, org, after string) iter.Seq2[Record, error] {
 	}
 }
 
-// LiveEverywhere is Live for all owners: first the operator (Shared), then every
-// organization.
-func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
+// LiveOf is Live for several owners, one after another.
+func LiveOf(v View, kind Kind, owners ...string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for r, err := range Live(v, kind, Shared, "") {
-			if !yield(r, err) {
-				return
-			}
-		}
-		for organization, err := range Live(v, KindOrganization, Shared, "") {
-			if err != nil {
-				yield(Record{}, err)
-				return
-			}
-			for r, err := range Live(v, kind, organization.ID, "") {
+		for _, owner := range owners {
+			for r, err := range Live(v, kind, owner, "") {
 				if !yield(r, err) {
 					return
 				}
 			}
 		}
+	}
+}
+
+// LiveEverywhere is Live for all owners: first the operator (Shared), then every
+// organization.
+func LiveEverywhere(v View, kind Kind) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		owners := []string{Shared}
+		if err := EachOrganization(v, func(org string) error { owners = append(owners, org); return nil }); err != nil {
+			yield(Record{}, err)
+			return
+		}
+		LiveOf(v, kind, owners...)(yield)
 	}
 }
 
@@ -244,18 +251,16 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 // retries, up to 5 times in total. It returns an error of change unmodified. Errors:
 // ErrNotFound, *InvalidError, ErrConflict, ErrUnavailable.
 func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
-	return update[T, P](ctx, s, ref, change, func(Write, Record) error { return nil })
+	return update[T, P](ctx, s, ref, change, false)
 }
 
 // UpdateWithin is Update for a change whose size a caller of the API decides. Errors: also
 // *LimitError.
 func UpdateWithin[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
-	return update[T, P](ctx, s, ref, change, func(w Write, current Record) error {
-		return (&quota{s: s, left: map[Ref]int{}}).takeUpdate(w, current)
-	})
+	return update[T, P](ctx, s, ref, change, true)
 }
 
-func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, admit func(w Write, current Record) error) (T, error) {
+func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, within bool) (T, error) {
 	var e T
 	err := s.retry(ctx, func() error {
 		current, err := s.existing(ref)
@@ -269,8 +274,8 @@ func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change 
 			return err
 		}
 		w, err := s.prepare(P(&e), current)
-		if err == nil {
-			err = admit(w, current)
+		if err == nil && within {
+			err = (&quota{s: s, left: map[Ref]int{}}).takeUpdate(w, current)
 		}
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -180,7 +181,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
-		published, err := r.findEmissions(org, p.Region.Code)
+		published, err := r.findSeries(org, market.Emissions, p.Region.Code)
 		if err != nil {
 			return EncodedEvent{}, homeError(err)
 		}
@@ -229,7 +230,7 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 	if of.home != nil {
 		refs = append(refs, storage.KindHome.Ref(org, of.home.ID), storage.KindSolar.Ref(org, of.home.ID))
 		if grid := r.pricer.place(of.home.Zipcode).grid; grid != nil {
-			if published, err := r.findEmissions(org, grid.Code); err == nil {
+			if published, err := r.findSeries(org, market.Emissions, grid.Code); err == nil {
 				refs = append(refs, published.refs()...)
 			}
 		}

@@ -29,26 +29,12 @@ func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (e
 	if grid == nil {
 		return nil
 	}
-	s.emissions, err = r.findEmissions(home.OrganizationID, grid.Code)
+	s.emissions, err = r.findSeries(home.OrganizationID, market.Emissions, grid.Code)
 	if err == nil {
 		s.key.emissions = s.emissions.stored
 		s.revision = max(s.revision, s.emissions.newest)
 	}
 	return err
-}
-
-// findEmissions looks up the published emissions of a grid region and caches the result for
-// the view.
-func (r *Reader) findEmissions(org, region string) (*series, error) {
-	name := nameIn{org, region}
-	if found := r.emitted[name]; found != nil {
-		return found, nil
-	}
-	found, err := r.findSeries(org, market.Emissions, region)
-	if err == nil {
-		r.emitted[name] = found
-	}
-	return found, err
 }
 
 // receivesEmissions reports whether the emissions are a part of what is sent for a home: of

@@ -66,7 +66,7 @@ type series struct {
 
 // plan looks up a plan and caches the result for the view.
 func (r *Reader) plan(org, id string) (*plan, error) {
-	name := nameIn{org, id}
+	name := planName{org, id}
 	found, ok := r.plans[name]
 	if !ok {
 		found.plan, found.err = r.findPlan(org, id)
@@ -155,14 +155,12 @@ func (p *Pricer) EIAID(v storage.View, plan storage.Record) int {
 func (p *Pricer) Utilities(v storage.View, org string) (map[int]bool, error) {
 	return p.utilities.get(atRevision{strings.Clone(org), v.Revision()}, func() (map[int]bool, error) {
 		utilities := map[int]bool{}
-		for _, owner := range []string{storage.Shared, org} {
-			for plan, err := range storage.Live(v, storage.KindRatePlan, owner, "") {
-				if err != nil {
-					return nil, err
-				}
-				eiaID := p.EIAID(v, plan)
-				utilities[eiaID] = eiaID != 0
+		for plan, err := range storage.LiveOf(v, storage.KindRatePlan, storage.Shared, org) {
+			if err != nil {
+				return nil, err
 			}
+			eiaID := p.EIAID(v, plan)
+			utilities[eiaID] = eiaID != 0
 		}
 		return utilities, nil
 	})
@@ -214,9 +212,13 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 	})
 }
 
-// findSeries returns the series of a node: the organization's own series, or the shared
-// series.
+// findSeries looks up the series of a node, or the published emissions of a grid region, and
+// caches the result for the view. It is the organization's own series, or the shared series.
 func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series, error) {
+	name := nodeName{org, kind, node}
+	if found := r.series[name]; found != nil {
+		return found, nil
+	}
 	own, shared := storage.MarketSeriesRef(org, kind, node), storage.MarketSeriesRef(storage.Shared, kind, node)
 	s := &series{newest: max(r.lastWrite(own), r.lastWrite(shared))}
 	record, err := storage.FindShared(r.view, own)
@@ -226,6 +228,7 @@ func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series,
 	case !errors.Is(err, storage.ErrNotFound):
 		return nil, err
 	}
+	r.series[name] = s
 	return s, nil
 }
 

@@ -79,18 +79,16 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 		return nil, err
 	}
 	byID := map[string]Program{}
-	for _, of := range []string{storage.Shared, org} { // an organization's own plan hides the shared one
-		for record, err := range storage.Live(r.view, storage.KindRatePlan, of, "") {
-			if err != nil {
-				return nil, err
-			}
-			p, ok, err := r.program(org, record)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				byID[record.ID] = p
-			}
+	for record, err := range storage.LiveOf(r.view, storage.KindRatePlan, storage.Shared, org) {
+		if err != nil {
+			return nil, err
+		}
+		p, ok, err := r.program(org, record)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			byID[record.ID] = p // an organization's own plan hides the shared one
 		}
 	}
 	list := slices.SortedFunc(maps.Values(byID), func(a, b Program) int { return strings.Compare(a.ID, b.ID) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
+	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -21,9 +22,8 @@ import (
 type Reader struct {
 	pricer *Pricer
 	view   storage.View
-	plans  map[nameIn]foundPlan
-	// emitted has the published emissions by organization and grid region, nil for none.
-	emitted map[nameIn]*series
+	plans  map[planName]foundPlan
+	series map[nodeName]*series
 	// receivers says which organizations receive emissions, as far as asked.
 	receivers map[string]bool
 	home      Home // the last decoded home
@@ -32,8 +32,15 @@ type Reader struct {
 	measuredOrg string
 }
 
-// nameIn is the name of a plan or of a grid region in an organization.
-type nameIn struct{ org, name string }
+// planName is the name of a plan in an organization.
+type planName struct{ org, id string }
+
+// nodeName is the name of a market's node, or of a grid region, in an organization.
+type nodeName struct {
+	org  string
+	kind market.Kind
+	node string
+}
 
 type foundPlan struct {
 	plan *plan
@@ -42,7 +49,7 @@ type foundPlan struct {
 
 // Reader returns a Reader of a view.
 func (p *Pricer) Reader(v storage.View) *Reader {
-	return &Reader{pricer: p, view: v, plans: map[nameIn]foundPlan{}, emitted: map[nameIn]*series{}, receivers: map[string]bool{}}
+	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}, series: map[nodeName]*series{}, receivers: map[string]bool{}}
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and

@@ -106,28 +106,25 @@ const auditDelay = 15 * time.Minute
 func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) (uint64, error) {
 	for first < end {
 		middle := first + (end-first)/2
-		e, sequence, err := c.auditEntry(ctx, middle, auditPrefix+">")
-		switch {
-		case err != nil:
+		m, err := c.firstMessage(ctx, auditStream, auditPrefix+">", middle)
+		if err != nil {
 			return 0, err
-		case sequence == 0 || sequence >= end || e.Time.After(at):
+		}
+		if m == nil || m.Sequence >= end {
 			end = middle
-		default:
-			first = sequence + 1
+			continue
+		}
+		e, err := decodeAudit(m.Data, m.Sequence)
+		if err != nil {
+			return 0, err
+		}
+		if e.Time.After(at) {
+			end = middle
+		} else {
+			first = m.Sequence + 1
 		}
 	}
 	return end, nil
-}
-
-// auditEntry returns the first entry of a subject from a sequence on, and its sequence, 0
-// if there is none.
-func (c *Conn) auditEntry(ctx context.Context, from uint64, subject string) (e storage.AuditEntry, sequence uint64, err error) {
-	m, err := c.firstMessage(ctx, auditStream, subject, from)
-	if m == nil || err != nil {
-		return e, 0, err
-	}
-	e, err = decodeAudit(m.Data, m.Sequence)
-	return e, m.Sequence, err
 }
 
 func decodeAudit(data []byte, sequence uint64) (e storage.AuditEntry, err error) {

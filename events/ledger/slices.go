@@ -154,11 +154,7 @@ func (w walked) ofHome(homeID string) (number int, value []byte, ok bool, err er
 	low, high := 0, last+1
 	for low < high {
 		middle := low + (high-low)/2
-		found, v, ok := w.from(middle)
-		if !ok {
-			high = middle
-			continue
-		}
+		found, v, _ := w.from(middle) // the last slice is not before it
 		h, _, err := readHead(v)
 		if err != nil {
 			return 0, nil, false, err

@@ -54,11 +54,8 @@ func Open(ctx context.Context, s *storage.Store, masters ...MasterKey) (*Vault, 
 	}
 	if len(masters) > 0 && key.MasterKey != masters[0].ID() {
 		_, err := storage.Update(ctx, s, ref, func(k *DataKey) error {
-			opened, err := k.open(masters)
-			if err == nil {
-				k.seal(opened, masters)
-			}
-			return err
+			k.seal(clear, masters) // the key itself never changes
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("seal the data key with the master key: %w", err)

@@ -41,8 +41,8 @@ func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
 }
 
 // deleteWith deletes an entity with its dependents. They are more than one batch only for a
-// home with hundreds of devices. If a shared entity replaces the deleted entity, Whole is
-// false: the tombstone is then the newest change of what remains.
+// home with hundreds of devices. If a shared plan replaces the deleted plan, Whole is false:
+// the tombstone is then the newest change of what remains.
 func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 	whole := false
 	for more := true; more && err == nil; {
@@ -63,7 +63,7 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 			if more = len(r.Gone) > MaxBatch; more {
 				r.Gone = r.Gone[:MaxBatch]
 			}
-			whole = !shared.live()
+			whole = ref.Kind != KindRatePlan || !shared.live()
 			r.Whole = whole
 			return r, err
 		})

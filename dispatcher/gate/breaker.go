@@ -77,7 +77,7 @@ func (b *breaker) failing(now time.Time) bool {
 
 // down reports whether recent requests indicate that the endpoint is down.
 func (b *breaker) down(now time.Time) bool {
-	return !b.probeAt.IsZero() && now.Sub(b.probeAt) < forgottenAfter
+	return now.Before(b.probeAt.Add(forgottenAfter))
 }
 
 // trusted reports whether the endpoint responded well to its last request.

@@ -53,7 +53,7 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 	defer e.mu.Unlock()
 	e.policy = p
 	had, limit, burst := e.limiter, rate.Limit(perSecond), max(1, int(perSecond/10), batch)
-	if had == nil && perSecond <= 0 || had != nil && had.Limit() == limit && had.Burst() == burst {
+	if had != nil && had.Limit() == limit && had.Burst() == burst {
 		return
 	}
 	e.relimitLocked(limit, burst)
@@ -89,18 +89,14 @@ var ErrInterrupted = errors.New("the endpoint has changed")
 func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 	e.mu.Lock()
 	limiter, relimited := e.limiter, e.relimited
-	open := limiter != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
+	open := !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
 	e.mu.Unlock()
 	if limiter == nil || open {
 		return nil
 	}
 	place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
-	delay := place.Delay()
-	if delay == 0 {
-		return nil
-	}
 	select {
-	case <-time.After(delay):
+	case <-time.After(place.Delay()):
 		return nil
 	case <-ctx.Done():
 		place.Cancel()
@@ -198,7 +194,6 @@ func (e *Endpoint) releaseLocked() {
 func (e *Endpoint) grantLocked() {
 	for len(e.queue) > 0 && e.inFlight < e.limitLocked() {
 		close(e.queue[0])
-		e.queue[0] = nil
 		e.queue = e.queue[1:]
 		e.inFlight++
 	}

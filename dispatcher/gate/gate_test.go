@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gridhook/gridhook/events/turns"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -121,8 +122,8 @@ func TestEnter_OrganizationConcurrency(t *testing.T) {
 	}
 }
 
-// An endpoint has its concurrency limit after a good response. Before that, and while it
-// is silent, it has an eighth. Waiting requests enter in order of arrival.
+// An endpoint has its concurrency limit after a good response. Before that, after a failure
+// and while it is silent, it has an eighth. Waiting requests enter in order of arrival.
 func TestEnter_EndpointConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1000, 16)
@@ -133,48 +134,92 @@ func TestEnter_EndpointConcurrency(t *testing.T) {
 		if n := len(in); n != 2 {
 			t.Fatalf("%d requests in flight before a response, want 2", n)
 		}
-		p := <-in
-		p.Leave(Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1})
-		synctest.Wait()
-		if n := len(in); n != 16 { // one of the first two, and fifteen more
-			t.Fatalf("%d requests in flight after a response, want 16", n)
-		}
-		<-time.After(2 * slowAfter)
-		p = <-in
-		p.Leave(Report{Sent: true, Deliveries: 1})
-		synctest.Wait()
-		if n := len(in); n != 15 {
-			t.Errorf("%d requests in flight while the endpoint is silent, want no new request", n)
+		good, bad := Report{Sent: true, Responded: true, Delivered: true, Deliveries: 1}, Report{Sent: true, Responded: true, Deliveries: 1}
+		for _, c := range []struct {
+			after string
+			wait  time.Duration
+			r     Report
+			want  int
+		}{
+			{"a response", 0, good, 16}, {"a failure", 0, bad, 15}, {"a good response", 0, good, 16},
+			{"a silence", 2 * slowAfter, Report{}, 15}, {"a response after the silence", 0, good, 16},
+		} {
+			<-time.After(c.wait)
+			p := <-in
+			p.Leave(c.r)
+			synctest.Wait()
+			if n := len(in); n != c.want {
+				t.Errorf("%d requests in flight after %s, want %d", n, c.after, c.want)
+			}
 		}
 	})
 }
 
-// A canceled request does not enter, and releases everything that it acquired.
+// A request that is canceled while it waits for a limit that endpoints share does not enter. It
+// releases everything that it acquired, and nothing else.
 func TestEnter_Canceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(1, 1)
-		e := g.NewEndpoint("org")
-		prove(t, e)
-		p := enter(t, e)
-		for _, other := range []*Endpoint{e, g.NewEndpoint("org")} {
+		g := newGate(8, 8)
+		proven, unproven := g.NewEndpoint("org"), g.NewEndpoint("org")
+		prove(t, proven)
+		for i, c := range []struct {
+			full  *turns.Turns
+			slots int
+			e     *Endpoint
+		}{{g.total, 8, proven}, {g.total, 8, unproven}, {g.unproven, 4, unproven}} {
+			c.full.TryAcquire("another", c.slots)
 			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan error)
-			go func() {
-				_, err := other.Enter(ctx, 1)
-				ended <- err
-			}()
-			synctest.Wait()
+			in := entering(ctx, c.e, 1)
 			cancel()
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("Enter returns %v", err)
+			synctest.Wait()
+			c.full.Release("another", c.slots)
+			if len(in) > 0 || c.e.inFlight+c.e.pending+c.e.sent != 0 || !free(g.total, 8) || !free(g.unproven, 4) {
+				t.Errorf("case %d: the request enters, or the slots differ: %+v", i, c.e)
 			}
 		}
-		p.Leave(Report{})
-		p.Leave(Report{}) // only the first call counts
-		again := enter(t, e)
-		again.Leave(Report{})
-		if e.inFlight+e.pending+e.sent != 0 || !g.total.TryAcquire("another", 1) || !g.unproven.TryAcquire("another", 1) {
-			t.Errorf("slots are not released: %+v", e)
+	})
+}
+
+// free reports whether exactly that number of slots is free.
+func free(slots *turns.Turns, n int) bool {
+	if slots.TryAcquire("another", n+1) || !slots.TryAcquire("another", n) {
+		return false
+	}
+	slots.Release("another", n)
+	return true
+}
+
+// Only the first call of Leave counts.
+func TestLeave_Twice(t *testing.T) {
+	e := newGate(8, 8).NewEndpoint("org")
+	p := enter(t, e)
+	p.Leave(Report{})
+	p.Leave(Report{Sent: true})
+	if e.inFlight+e.pending+e.sent != 0 || e.breaker.weight != 0 || !free(e.gate.total, 8) {
+		t.Errorf("the second call counts: %+v", e)
+	}
+}
+
+// A request that is canceled at the moment in which it is granted releases its slot.
+func TestAcquire_CanceledAndGranted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 1).NewEndpoint("org")
+		for range 100 { // select takes either of the two
+			ctx, cancel := context.WithCancel(t.Context())
+			first, second := e.acquire(ctx), make(chan error, 1)
+			go func() { second <- e.acquire(ctx) }()
+			synctest.Wait()
+			e.mu.Lock()
+			cancel()
+			e.releaseLocked() // of the first
+			if e.mu.Unlock(); <-second == nil {
+				e.mu.Lock()
+				e.releaseLocked()
+				e.mu.Unlock()
+			}
+			if first != nil || e.inFlight+e.pending != 0 {
+				t.Fatalf("%v, slots are not released: %+v", first, e)
+			}
 		}
 	})
 }
@@ -228,8 +273,8 @@ func TestEnter_AfterIdleTime(t *testing.T) {
 		e := newGate(8, 8).NewEndpoint("org")
 		prove(t, e)
 		<-time.After(time.Hour)
-		if p := enter(t, e); p.unproven {
-			t.Error("an idle endpoint counts as one without a good response")
+		if n := len(entering(t.Context(), e, 8)); n != 8 || !free(e.gate.unproven, 4) {
+			t.Errorf("%d requests enter, want 8, and none of them as to an unproven endpoint", n)
 		}
 	})
 }

@@ -22,7 +22,7 @@ const (
 	ErrorToken ErrorClass = "token"
 	// ErrorNotAllowed: the host name resolved to an address that webhooks may not reach.
 	ErrorNotAllowed ErrorClass = "not_allowed"
-	// ErrorConnect: the connection failed.
+	// ErrorConnect: the connection failed, or the egress proxy did not connect.
 	ErrorConnect ErrorClass = "connect"
 	// ErrorTLS: the TLS handshake failed.
 	ErrorTLS ErrorClass = "tls"

@@ -2,8 +2,6 @@ package send
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -109,15 +107,16 @@ func classify(err error) events.ErrorClass {
 		return events.ErrorToken
 	case errors.Is(err, errNotAllowed):
 		return events.ErrorNotAllowed
+	case errors.Is(err, errProxy), errors.Is(err, events.ErrNoRelayClient):
+		return events.ErrorConnect
 	case errors.As(err, new(*net.DNSError)):
 		return events.ErrorDNS
 	case errors.Is(err, errTimeout), errors.As(err, &network) && network.Timeout():
 		return events.ErrorTimeout
-	case errors.Is(err, httpclient.ErrTLS), errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)),
-		errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)),
+	case errors.Is(err, httpclient.ErrTLS),
 		errors.As(err, &operation) && operation.Op == "remote error": // a late alert, as for a client certificate
 		return events.ErrorTLS
-	case errors.Is(err, events.ErrNoRelayClient), errors.As(err, &operation) && operation.Op == "dial":
+	case errors.As(err, &operation) && operation.Op == "dial":
 		return events.ErrorConnect
 	}
 	return events.ErrorResponse

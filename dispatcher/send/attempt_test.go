@@ -63,7 +63,7 @@ func TestAttempt_ErrorClasses(t *testing.T) {
 	for want, err := range map[events.ErrorClass]error{
 		events.ErrorStopping: ErrStopping,
 		events.ErrorTimeout:  fmt.Errorf("%w within 1s", errTimeout),
-		events.ErrorTLS:      tls.AlertError(40),
+		events.ErrorTLS:      &net.OpError{Op: "remote error", Err: tls.AlertError(40)}, // after the handshake
 		events.ErrorResponse: errors.New("malformed HTTP response"),
 	} {
 		if got := classify(err); got != want {

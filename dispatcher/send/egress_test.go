@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/elazarl/goproxy"
+
+	"github.com/gridhook/gridhook/events"
 )
 
 func TestAllowed_URLs(t *testing.T) {
@@ -138,10 +140,13 @@ func TestEgress_Proxy(t *testing.T) {
 	}
 	stranger := *p.url
 	stranger.User = nil
-	for name, proxy := range map[string]*url.URL{"without the password": &stranger, "no proxy there": {Scheme: "http", Host: "127.0.0.1:1"}} {
+	for name, proxy := range map[string]*url.URL{
+		"without the password": &stranger, "no proxy there": {Scheme: "http", Host: "127.0.0.1:1"},
+		"no TLS": {Scheme: "https", Host: p.url.Host}, "an unknown authority": {Scheme: "https", Host: host},
+	} {
 		a := attempt(t, Options{Guard: allowed, Egress: Egress{Roots: roots, Proxy: proxy}}, host)
-		if !errors.Is(a.Err, errProxy) || strings.Contains(a.Err.Error(), proxy.Host) || strings.Contains(a.Reason(), "secret") {
-			t.Errorf("%s: %d %v", name, a.Status, a.Err)
+		if !errors.Is(a.Err, errProxy) || a.ErrorClass() != events.ErrorConnect || strings.Contains(a.Err.Error(), proxy.Host) || strings.Contains(a.Reason(), "secret") {
+			t.Errorf("%s: %d %v, of the class %q", name, a.Status, a.Err, a.ErrorClass())
 		}
 	}
 }

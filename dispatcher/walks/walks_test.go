@@ -76,7 +76,6 @@ func TestTracker_SupersededBy(t *testing.T) {
 	}
 }
 
-// While a walk moves on all the time, each of its slices supersedes first attempts after
 // A walk supersedes a wide slice of an older trigger once it reached the slice's first home.
 func TestTracker_SupersedesWide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -94,6 +93,7 @@ func TestTracker_SupersedesWide(t *testing.T) {
 	})
 }
 
+// While a walk moves on all the time, each of its slices supersedes first attempts after
 // Lead, and never before.
 func TestTracker_LeadOfEachSlice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -187,20 +187,32 @@ func TestTracker_Accepted(t *testing.T) {
 	}
 }
 
-// Memory is bounded with any number of triggers and positions.
+// Memory is bounded with any number of triggers and positions. The positions of known triggers
+// stay. Triggers that a completed walk supersedes are dropped.
 func TestTracker_Bounded(t *testing.T) {
-	ws := NewTracker()
-	for i := range 3 * maxWalks {
-		tr := newTrigger(uint64(i+1), i%24, 1)
-		ws.Accepted(tr)
-		ws.Reached(at(tr, 0, true))
-	}
-	for i := range 3 * sparePositions {
-		ws.Reached(events.WalkPosition{OrganizationID: "other", TriggerID: fmt.Sprint("unknown_", i)})
-	}
-	if n, p := len(ws.byOrg["org"]), len(ws.positions); n > maxWalks || p > maxWalks+sparePositions+1 || ws.known != n {
-		t.Errorf("tracker has %d triggers (%d counted) and %d positions", n, ws.known, p)
-	}
+	synctest.Test(t, func(t *testing.T) { // at first no walk has its lead
+		ws := NewTracker()
+		var latest events.Trigger
+		for i := range 3 * maxWalks {
+			latest = newTrigger(uint64(i+1), i%24, 1)
+			ws.Accepted(latest)
+			ws.Reached(at(latest, 0, true))
+		}
+		for i := range 3 * sparePositions {
+			ws.Reached(events.WalkPosition{OrganizationID: "other", TriggerID: fmt.Sprint("unknown_", i)})
+		}
+		if n, p := len(ws.byOrg["org"]), len(ws.positions); n != maxWalks || p > maxWalks+sparePositions+1 || ws.known != n {
+			t.Errorf("tracker has %d triggers (%d counted) and %d positions", n, ws.known, p)
+		}
+		if ws.Advance(at(latest, 0, true)) {
+			t.Error("the position of a known trigger is dropped")
+		}
+		<-time.After(Lead)
+		ws.Accepted(newTrigger(latest.Sequence+1, 0, 1))
+		if n := len(ws.byOrg["org"]); n != 25 {
+			t.Errorf("tracker has %d triggers, want the newest and the last of each window", n)
+		}
+	})
 }
 
 // Triggers that no retry can meet are dropped, of every organization. Triggers with an open

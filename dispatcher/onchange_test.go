@@ -137,6 +137,22 @@ func TestOnChange_UncertainDelivery(t *testing.T) {
 	})
 }
 
+// A retry can arrive after a newer signal. The home gets the newer signal again.
+func TestOnChange_LateRetry(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("changes", onChange)
+		w.partner.answers(failing(500, 1, ""))
+		w.worker()
+		older := w.trigger(24)
+		<-time.After(500 * time.Millisecond)
+		newer := w.trigger(12) // it does not cover the older window
+		w.wants(newer, outcomes{events.OutcomeDelivered: 1})
+		w.wants(older, outcomes{events.OutcomeDelivered: 1})
+		w.wants(w.trigger(12), outcomes{events.OutcomeDelivered: 1})
+	})
+}
+
 // If deliveries of two triggers to the same homes overlap, their order is unknown. The
 // known signals of these homes are then dropped.
 func TestOnChange_CrossingTriggers(t *testing.T) {

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -148,6 +149,29 @@ func TestSupersede_LaggingAPI(t *testing.T) {
 		newer = w.bus.accept(newer)
 		w.wants(older, outcomes{events.OutcomeDelivered: homes + 1})
 		w.wants(newer, outcomes{events.OutcomeDelivered: homes})
+	})
+}
+
+// A newer trigger supersedes the retries of an endpoint that stays down.
+func TestSupersede_EndpointDown(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 20
+		w.homes(homes)
+		w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+		w.partner.refuses("ep", true)
+		w.worker()
+		older := w.trigger(24)
+		<-time.After(time.Minute)
+		newer := w.trigger(24)
+		<-time.After(5 * time.Minute)
+		for _, c := range []struct {
+			events.Trigger
+			want outcomes
+		}{{older, outcomes{events.OutcomeSuperseded: homes}}, {newer, outcomes{events.OutcomeRetrying: homes}}} {
+			if p, _ := w.seen(c.Trigger); fmt.Sprint(p.Outcomes) != fmt.Sprint(c.want) {
+				t.Errorf("%d: %v, want %v", c.Sequence, p.Outcomes, c.want)
+			}
+		}
 	})
 }
 

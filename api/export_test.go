@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"runtime"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Routes returns all operations. The partners' operations come first.
@@ -33,4 +36,17 @@ func (e *Estimates) Entrants(org string) (n int64) {
 // FillQueue makes an organization reach its limit of queued estimates.
 func (e *Estimates) FillQueue(org string) {
 	_, _ = e.entrants.Take(org, int64(maxWaiting+e.atOnce)-e.Entrants(org), func(int64, int64) error { return nil })
+}
+
+// WhileReading serves the partners' operations while an organization has as many long reads as
+// may run at once. They end with ctx.
+func WhileReading(ctx context.Context, d Deps, o rest.Options, org string) http.Handler {
+	s := newServer(d, o)
+	c := &rest.Call{Caller: rest.Caller{Key: &storage.Key{Base: storage.Base{OrganizationID: org}}}}
+	running := make(chan struct{})
+	for range runtime.GOMAXPROCS(0) {
+		go func() { _ = s.rest.InTurn(ctx, c, func() error { running <- struct{}{}; <-ctx.Done(); return nil }) }()
+		<-running
+	}
+	return s.rest.Router(s.rest.Partner, s.routes(AudiencePartner), nil)
 }

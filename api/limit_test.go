@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/api"
 	"github.com/gridhook/gridhook/api/openadr"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events"
@@ -183,4 +184,32 @@ func TestLimits_Fixed(t *testing.T) {
 	if !strings.Contains(string(refused.body), "2 of kind home, which is the limit") {
 		t.Errorf("refused with %s", refused.body)
 	}
+}
+
+// TestReads_InTurn checks which operations wait until earlier long reads of the organization
+// have ended. The price signal of a day does not.
+func TestReads_InTurn(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	ctx, end := context.WithCancel(t.Context())
+	t.Cleanup(end)
+	d := e.deps
+	d.Registerer = nil
+	busy := e.serve(api.WhileReading(ctx, d, usual(rest.Options{Timeout: time.Millisecond}), "acme"))
+	ask := func(path, body string) answer {
+		return e.send(request{url: busy.URL + path, body: body, header: http.Header{rest.KeyHeader: {key}}})
+	}
+	for _, waits := range []struct{ path, body string }{
+		{"/v1/homes/list", ""},
+		{"/v1/devices/hvac/list", ""},
+		{"/v1/webhook/deliveries/list", ""},
+		{"/v1/webhook/deliveries/history", ""},
+		{"/v1/webhook/deliveries/msg_1/get", ""},
+		{"/v1/webhook/deliveries/msg_1/request", ""},
+		{signalPath, `{"explain":true}`},
+		{signalPath, `{"startTime":"2026-07-01T00:00:00Z","endTime":"2026-07-03T00:00:00Z"}`},
+	} {
+		ask(waits.path, waits.body).expect(t, http.StatusServiceUnavailable, rest.CodeUnavailable)
+	}
+	ask(signalPath, "").ok(t)
 }

@@ -73,18 +73,18 @@ var webhookRoutes = []operation{
 	}, (*server).getTrigger),
 	do(rest.Route{Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Scope: storage.ScopeRead, Summary: "List triggers, the newest first"}, (*server).listTriggers),
 	do(rest.Route{
-		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead,
+		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
 		Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",
 		Description: "The newest triggers come first, and the homes of a trigger in order. Each delivery is listed exactly once, even while " +
 			"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 	}, (*server).listDeliveries),
 	do(rest.Route{
-		Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true,
+		Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 		Summary:     "Get the deliveries of the last 24 hours by hour",
 		Description: "A delivery counts in the hour of its trigger. Without an organization, an operator key gets the sums over all organizations.",
 	}, (*server).deliveryHistory),
 	do(rest.Route{
-		Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Scope: storage.ScopeRead,
+		Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
 		Summary:     "Get a delivery with all its attempts",
 		Description: "The identifier is the webhook-id of the delivery.",
 	}, (*server).getDelivery),
@@ -190,7 +190,7 @@ var homeRoutes = []operation{
 	}, (*server).listOwnHomes),
 	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home with its solar"}, (*server).getOwnHome),
 	do(rest.Route{
-		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Out: reflect.TypeFor[wire.PriceSignal](), Also: reflect.TypeFor[[]wire.OpenADREvent](),
+		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Out: reflect.TypeFor[wire.PriceSignal](), Also: reflect.TypeFor[[]wire.OpenADREvent](),
 		Summary: "Get the price signal of a home",
 		Description: "Without a body, the signal covers the 24 hours from the start of the current quarter hour. " +
 			"For a home that cannot be priced, the error is VALIDATION_FAILED with the field to change. " +

@@ -22,7 +22,16 @@ func (in *priceSignalInput) check(c *rest.Call) {
 	c.Wrong.Check(!in.Explain || in.Format != storage.FormatOpenADR3, "explain", "cannot be combined with the format %s", storage.FormatOpenADR3)
 }
 
-func (s *server) priceSignal(_ context.Context, c *rest.Call, in *priceSignalInput) (ready, error) {
+// priceSignal returns the signal of a home. A day of prices is fast and does not wait for a turn.
+func (s *server) priceSignal(ctx context.Context, c *rest.Call, in *priceSignalInput) (shown ready, err error) {
+	if !in.Explain && in.window.End.Sub(in.window.Start) <= pricing.DefaultWindow {
+		return s.showSignal(c, in)
+	}
+	err = s.rest.InTurn(ctx, c, func() (err error) { shown, err = s.showSignal(c, in); return err })
+	return shown, err
+}
+
+func (s *server) showSignal(c *rest.Call, in *priceSignalInput) (ready, error) {
 	var signal signals.Signal
 	var reasons []pricing.Reason
 	err := s.Store.View(func(v storage.View) (err error) {

@@ -9,9 +9,10 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// scans limits the reads of all records of a kind in an organization. With 200,000 records,
-// one takes a second of processor time, and a key may request a hundred a second. Without a
-// limit they would delay the requests of the other organizations, and the webhooks.
+// scans limits long reads: those of all records of a kind in an organization, of its
+// deliveries, and of a month of prices. One takes up to a second of processor time, and a key
+// may request a hundred a second. Without a limit they would delay the requests of the other
+// organizations, and the webhooks.
 type scans struct {
 	// slots are twice the processors. A payer that is alone has half of them.
 	slots *turns.Turns
@@ -23,7 +24,7 @@ type scans struct {
 const maxScans = 128
 
 // errScans refuses a scan beside maxScans others.
-var errScans = NewProblem(CodeRateLimited, fmt.Sprintf("The organization has %d searches waiting, which is the limit.", maxScans),
+var errScans = NewProblem(CodeRateLimited, fmt.Sprintf("The organization has %d long reads waiting, which is the limit.", maxScans),
 	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
 
 func newScans() scans {
@@ -31,12 +32,17 @@ func newScans() scans {
 	return scans{slots: turns.New(2*n, n)}
 }
 
-// Scan is Store.View for a read whose work grows with the organization's records. It waits
-// until few other scans run, and organizations take turns. An operator does not wait. Errors:
-// also errScans, and ErrUnavailable if ctx ends first.
+// Scan is Store.View for a read whose work grows with the organization's records. Errors: also
+// those of InTurn.
 func (s *Server) Scan(ctx context.Context, c *Call, read func(storage.View) error) error {
+	return s.InTurn(ctx, c, func() error { return s.Store.View(read) })
+}
+
+// InTurn runs a long read. It waits until few others run, and organizations take turns. An
+// operator does not wait. Errors: also errScans, and ErrUnavailable if ctx ends first.
+func (s *Server) InTurn(ctx context.Context, c *Call, read func() error) error {
 	if c.Operator {
-		return s.Store.View(read)
+		return read()
 	}
 	payer := c.Payer()
 	leave, err := s.scans.entrants.TakeOne(payer, maxScans, errScans)
@@ -45,8 +51,8 @@ func (s *Server) Scan(ctx context.Context, c *Call, read func(storage.View) erro
 	}
 	defer leave()
 	if _, err := s.scans.slots.Acquire(ctx, payer, 1); err != nil {
-		return fmt.Errorf("%w: no slot for a search: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: no slot for a long read: %w", ErrUnavailable, err)
 	}
 	defer s.scans.slots.Release(payer, 1)
-	return s.Store.View(read)
+	return read()
 }

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -12,8 +14,9 @@ import (
 const historyHours = 24
 
 // History returns the 24 hours up to the hour of now, oldest first. An empty org means all
-// organizations. It decodes the tallies of a day, about 10 microseconds each.
-func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error) {
+// organizations. It decodes the tallies of a day, about 10 microseconds each. Errors: also that
+// of ctx, which ends the read.
+func (l *Ledger) History(ctx context.Context, org string, now time.Time) ([]events.HistoryHour, error) {
 	hours, took := make([]events.HistoryHour, historyHours), make([][]time.Duration, historyHours)
 	first := now.UTC().Truncate(time.Hour).Add((1 - historyHours) * time.Hour)
 	for i := range hours {
@@ -22,7 +25,7 @@ func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error
 	}
 	err := l.eachNewest(org, func(t *tally) bool {
 		p := t.progress()
-		if p.CreatedAt.Before(first) {
+		if p.CreatedAt.Before(first) || ctx.Err() != nil {
 			return false
 		}
 		i := int(p.CreatedAt.Sub(first) / time.Hour)
@@ -45,5 +48,5 @@ func (l *Ledger) History(org string, now time.Time) ([]events.HistoryHour, error
 			hours[i].MedianSeconds, hours[i].SlowestSeconds = t[(len(t)-1)/2].Seconds(), t[len(t)-1].Seconds()
 		}
 	}
-	return hours, err
+	return hours, errors.Join(err, ctx.Err())
 }

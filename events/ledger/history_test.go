@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -48,7 +50,7 @@ func TestHistory_Hours(t *testing.T) {
 		"acm":  "",
 		"":     "0: 1 map[DELIVERED:1] 1 1s 1s; 23: 4 map[DELIVERED:2 FAILED:1 RETRYING:1] 3 4s 9s; ",
 	} {
-		hours, err := l.History(org, noon.Add(30*time.Minute))
+		hours, err := l.History(t.Context(), org, noon.Add(30*time.Minute))
 		must(t, err)
 		if len(hours) != 24 || !hours[0].StartTime.Equal(noon.Add(-23*time.Hour)) {
 			t.Fatalf("%d hours from %s", len(hours), hours[0].StartTime)
@@ -62,5 +64,10 @@ func TestHistory_Hours(t *testing.T) {
 		if got != want {
 			t.Errorf("history of %q is\n%swant\n%s", org, got, want)
 		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := l.History(ended, "", noon); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its context: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Turns gives a number of slots to organizations in turn: a worker's slots for slices, its
 // requests in flight, the requests to unproven endpoints, the slow slices, the memory of
-// slices that wait, or a process's slots for savings estimates or for searches. Organizations
+// slices that wait, or a process's slots for savings estimates or for long reads. Organizations
 // always leave some slots free for others. A slice for many endpoints takes several slots,
 // because it has more requests in flight.
 type Turns struct {

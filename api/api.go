@@ -47,7 +47,8 @@ type Deps struct {
 	// Tariffs are the EIA numbers of the utilities whose rate plans are at hand. Stored
 	// rate plans count without being listed here.
 	Tariffs map[int]bool
-	// Estimates are shared by the listeners of a process.
+	// Estimates are shared by the listeners of a process. Their end also ends the long reads
+	// that wait.
 	Estimates *Estimates
 	// Breakers has the state of each endpoint's circuit breaker in the workers.
 	Breakers *events.Breakers
@@ -135,5 +136,7 @@ func (s *server) openADR() openadr.Deps {
 
 func newServer(d Deps, o rest.Options) *server {
 	d.Explain = explainError
-	return &server{Deps: d, rest: rest.New(d.Deps, o)}
+	s := &server{Deps: d, rest: rest.New(d.Deps, o)}
+	context.AfterFunc(d.Estimates.stopping, s.rest.StopReads)
+	return s
 }

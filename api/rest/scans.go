@@ -18,6 +18,9 @@ type scans struct {
 	slots *turns.Turns
 	// entrants counts the queued and running scans of each payer.
 	entrants Shares
+
+	stopping context.Context //nolint:containedctx // of all long reads that wait
+	stop     context.CancelFunc
 }
 
 // maxScans is the maximum number of queued and running scans of a payer.
@@ -29,8 +32,12 @@ var errScans = NewProblem(CodeRateLimited, fmt.Sprintf("The organization has %d 
 
 func newScans() scans {
 	n := runtime.GOMAXPROCS(0)
-	return scans{slots: turns.New(2*n, n)}
+	stopping, stop := context.WithCancel(context.Background())
+	return scans{slots: turns.New(2*n, n), stopping: stopping, stop: stop}
 }
+
+// StopReads ends the long reads that wait. A stopping process does not wait for them.
+func (s *Server) StopReads() { s.scans.stop() }
 
 // Scan is Store.View for a read whose work grows with the organization's records. Errors: also
 // those of InTurn.
@@ -39,7 +46,7 @@ func (s *Server) Scan(ctx context.Context, c *Call, read func(storage.View) erro
 }
 
 // InTurn runs a long read. It waits until few others run, and organizations take turns. An
-// operator does not wait. Errors: also errScans, and ErrUnavailable if ctx ends first.
+// operator does not wait. Errors: also errScans, and ErrUnavailable if ctx ends first or the process stops.
 func (s *Server) InTurn(ctx context.Context, c *Call, read func() error) error {
 	if c.Operator {
 		return read()
@@ -50,6 +57,9 @@ func (s *Server) InTurn(ctx context.Context, c *Call, read func() error) error {
 		return err
 	}
 	defer leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.scans.stopping, cancel)()
 	if _, err := s.scans.slots.Acquire(ctx, payer, 1); err != nil {
 		return fmt.Errorf("%w: no slot for a long read: %w", ErrUnavailable, err)
 	}

@@ -56,7 +56,8 @@ func TestScan_Turns(t *testing.T) {
 	})
 }
 
-// TestScan_Timeout checks the error of a scan that waits for too long.
+// TestScan_Timeout checks the error of a scan that waits for too long, or until the process
+// stops.
 func TestScan_Timeout(t *testing.T) {
 	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	s, c := New(Deps{Store: store}, Options{}), &Call{Caller: Caller{Org: "acme"}}
@@ -67,5 +68,9 @@ func TestScan_Timeout(t *testing.T) {
 	cancel()
 	if err := s.Scan(late, c, nil); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("it ends with %v", err)
+	}
+	s.StopReads()
+	if err := s.Scan(t.Context(), c, nil); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("in a process that stops: %v", err)
 	}
 }

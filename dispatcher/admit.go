@@ -223,7 +223,7 @@ func latestOf(a, b time.Time) time.Time {
 // that is down costs a handful of messages, whatever the number of homes.
 func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
 	_, err := w.putRetries(ctx, []events.Retry{{
-		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.UTC()}, Walk: s,
+		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.Add(s.ClockLag).UTC()}, Walk: s,
 	}})
 	return err
 }

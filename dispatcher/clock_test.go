@@ -56,6 +56,26 @@ func TestWorker_ClockJumps(t *testing.T) {
 	}
 }
 
+// Retries and parked walks of a worker whose clock is behind the clock of NATS wait for their
+// time. They would otherwise be due at once, again and again.
+func TestWorker_ClockBehind(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.clock = func() time.Time { return time.Now().Add(-30 * time.Second).Round(0) }
+		const n = 3 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		w.worker()
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusServiceUnavailable })
+		w.trigger(24)
+		<-time.After(3 * time.Minute)
+		if puts := w.retryPuts(); puts > 200 {
+			t.Errorf("%d retries and parked walks were stored in three minutes", puts)
+		}
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n})
+	})
+}
+
 // outcomesAfter waits until no work is left. It checks that every home of a trigger has
 // one final outcome.
 func (w *world) outcomesAfter(t *testing.T, tr events.Trigger, homes int) []events.Delivery {

@@ -30,6 +30,7 @@ func (w *Worker) handleRetry(ctx context.Context, r events.Retry, taken events.T
 func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken) error {
 	if r.Walk != nil {
 		r.Walk.Resumed = true // a worker that died may have put it back on the queue before
+		r.Walk.ClockLag = w.clockLag(r)
 		return w.Bus.PutSlice(ctx, *r.Walk)
 	}
 	t := &r.Trigger
@@ -170,12 +171,17 @@ func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err erro
 // beside it.
 func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
 	r.Round++
-	r.DueAt = storage.Time{Time: until.UTC()}
+	r.DueAt = storage.Time{Time: until.Add(w.clockLag(&r)).UTC()}
 	return w.persist(ctx, func(ctx context.Context) error {
 		_, err := w.putRetries(ctx, []events.Retry{r})
 		return err
 	})
 }
+
+// clockLag returns how far this worker's clock is behind the clock of NATS, as far as a due
+// retry shows it. What waits for a time of a slow clock would otherwise be due at once, again
+// and again.
+func (w *Worker) clockLag(r *events.Retry) time.Duration { return max(0, r.DueAt.Sub(w.Now())) }
 
 // retryJobs recreates the same messages from the content of the retry.
 func retryJobs(r *events.Retry, to *target.Target) ([]job, error) {

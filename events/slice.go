@@ -72,6 +72,8 @@ type Slice struct {
 	// for room in the organization's history, or the slice was lost or handed out before. A
 	// newer trigger may have superseded it.
 	Late bool `json:"late,omitempty"`
+	// ClockLag is how far the clock of the last worker was behind the clock of NATS.
+	ClockLag time.Duration `json:"clockLag,omitempty"`
 	// Failures counts the failures of the slice itself.
 	Failures int `json:"failures,omitempty"`
 }

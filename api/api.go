@@ -137,6 +137,6 @@ func (s *server) openADR() openadr.Deps {
 func newServer(d Deps, o rest.Options) *server {
 	d.Explain = explainError
 	s := &server{Deps: d, rest: rest.New(d.Deps, o)}
-	context.AfterFunc(d.Estimates.stopping, s.rest.StopReads)
+	context.AfterFunc(d.Estimates.Stopping(), s.rest.StopReads)
 	return s
 }

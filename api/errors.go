@@ -49,8 +49,6 @@ func explainError(err error) *rest.Problem {
 			"Delete the composed plan first, or import it without the part.")
 	case errors.Is(err, storage.ErrNotErasable):
 		return errNotErasable
-	case errors.Is(err, errNoSlot):
-		return rest.ErrUnavailable
 	}
 	return nil
 }

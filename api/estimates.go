@@ -3,14 +3,12 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/events/periodic"
-	"github.com/gridhook/gridhook/events/turns"
 )
 
 // Estimates limits the concurrency of savings estimates. An estimate takes tens of
@@ -19,15 +17,9 @@ import (
 // fifth of a processor. Organizations get slots in rotation. An organization with many
 // estimates does not delay another organization by all of them.
 type Estimates struct {
-	// atOnce is the number of slots. entrants counts the queued and running estimates.
-	atOnce   int
-	slots    *turns.Turns
-	entrants rest.Shares // by organization
+	*rest.Queue
 	// sent returns the number of webhooks that the process has sent.
 	sent func() uint64
-
-	stopping context.Context //nolint:containedctx // of all estimates
-	stop     context.CancelFunc
 }
 
 // Pauses of an estimate. After a piece of work of duration d, an estimate pauses for
@@ -51,55 +43,24 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 		sent = func() uint64 { return 0 }
 	}
 	n := cmp.Or(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2))
-	e := &Estimates{atOnce: n, slots: turns.New(n, n), sent: sent}
-	e.stopping, e.stop = context.WithCancel(context.Background())
-	return e
-}
-
-// Stop cancels all queued and running estimates. A stopping process does not wait for
-// them. Callers get an error that asks for a retry.
-func (e *Estimates) Stop() { e.stop() }
-
-// errNoSlot becomes UNAVAILABLE in the response. noSlot wraps it with the cause of the
-// timeout.
-var errNoSlot = errors.New("no free slot for an estimate")
-
-func noSlot(ctx context.Context) error {
-	return fmt.Errorf("%w: %w", errNoSlot, cmp.Or(context.Cause(ctx), context.Canceled))
+	return &Estimates{rest.NewQueue(n, n, int64(maxWaiting+n), errWaiting), sent}
 }
 
 // errWaiting refuses an estimate of an organization with maxWaiting queued estimates.
 var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organization has %d savings estimates waiting, which is the limit.", maxWaiting),
 	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
 
-// await waits for a free slot. Errors: errWaiting, or errNoSlot if ctx ends first.
-func (e *Estimates) await(ctx context.Context, org string) (release func(), err error) {
-	leave, err := e.entrants.TakeOne(org, int64(maxWaiting+e.atOnce), errWaiting)
+// turn waits for a slot of an organization. done releases the slot. yield yields to
+// webhooks between two pieces of work. Errors: those of Queue.Enter, and of both ErrUnavailable
+// if ctx ends.
+func (e *Estimates) turn(ctx context.Context, org string) (done func(), yield func() error, err error) {
+	ctx, done, err = e.Enter(ctx, org)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := e.slots.Acquire(ctx, org, 1); err != nil {
-		leave()
-		return nil, noSlot(ctx)
-	}
-	return func() { e.slots.Release(org, 1); leave() }, nil
-}
-
-// turn waits for a slot of an organization. done releases the slot. rest yields to
-// webhooks between two pieces of work. Both turn and rest return errNoSlot if ctx ends.
-// turn may also return errWaiting.
-func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest func() error, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	unhook := context.AfterFunc(e.stopping, cancel)
-	end := func() { unhook(); cancel() }
-	release, err := e.await(ctx, org)
-	if err != nil {
-		end()
 		return nil, nil, err
 	}
 	began, before := time.Now(), e.sent()
 	var sending time.Time // when a webhook was last seen to be sent
-	rest = func() error {
+	yield = func() error {
 		if sent := e.sent(); sent != before {
 			before, sending = sent, time.Now()
 		}
@@ -109,12 +70,12 @@ func (e *Estimates) turn(ctx context.Context, org string) (done func(), rest fun
 			// Otherwise the estimate keeps a processor for up to 10 ms while requests wait.
 			runtime.Gosched()
 		}
-		// The cancellation of ctx follows stopping in a goroutine of its own.
-		if ctx.Err() != nil || e.stopping.Err() != nil {
-			return noSlot(ctx)
+		// The cancellation of ctx follows the stop in a goroutine of its own.
+		if ended := cmp.Or(ctx.Err(), e.Stopping().Err()); ended != nil {
+			return fmt.Errorf("%w: %w", rest.ErrUnavailable, ended)
 		}
 		began = time.Now()
 		return nil
 	}
-	return func() { release(); end() }, rest, nil
+	return done, yield, nil
 }

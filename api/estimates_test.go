@@ -76,17 +76,17 @@ func TestEstimates_Abandoned(t *testing.T) {
 		}
 		late, cancelLate := context.WithTimeout(t.Context(), time.Second)
 		defer cancelLate()
-		if _, _, err := e.turn(late, "acme"); !errors.Is(err, errNoSlot) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := e.turn(late, "acme"); !errors.Is(err, rest.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a second one got a turn: %v", err)
 		}
 		<-time.After(time.Millisecond)
 		time.AfterFunc(time.Millisecond, cancel)
 		began := time.Now()
 		err = pause()
-		if !errors.Is(err, errNoSlot) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
+		if !errors.Is(err, rest.ErrUnavailable) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Millisecond {
 			t.Errorf("it continued after %s: %v", time.Since(began), err)
 		}
-		if p := explainError(err); p != rest.ErrUnavailable {
+		if p := rest.PublicProblem(err, explainError); p != rest.ErrUnavailable {
 			t.Errorf("that is %v", p)
 		}
 		if pause() == nil {
@@ -111,10 +111,10 @@ func TestEstimates_Stop(t *testing.T) {
 	waiting := make(chan error)
 	go func() { _, _, err := e.turn(t.Context(), "acme"); waiting <- err }()
 	e.Stop()
-	if err := <-waiting; !errors.Is(err, errNoSlot) {
+	if err := <-waiting; !errors.Is(err, rest.ErrUnavailable) {
 		t.Errorf("the waiting estimate: %v", err)
 	}
-	if err := pause(); !errors.Is(err, errNoSlot) {
+	if err := pause(); !errors.Is(err, rest.ErrUnavailable) {
 		t.Errorf("the running estimate: %v", err)
 	}
 }
@@ -152,8 +152,8 @@ func TestEstimates_Fairness(t *testing.T) {
 			<-busy
 		}
 		synctest.Wait() // until the last one has left its queue
-		if last := time.Since(began); last != (maxWaiting+3)*time.Second || e.Entrants("busy") != 0 {
-			t.Errorf("all ended after %s, and %d wait", last, e.Entrants("busy"))
+		if last := time.Since(began); last != (maxWaiting+3)*time.Second || e.Waiting("busy") != 0 {
+			t.Errorf("all ended after %s, and %d wait", last, e.Waiting("busy"))
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestEstimates_LeaveQueue(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, org := range []string{"acme", "acme", "other"} {
 			go func() {
-				if _, _, err := e.turn(ctx, org); !errors.Is(err, errNoSlot) {
+				if _, _, err := e.turn(ctx, org); !errors.Is(err, rest.ErrUnavailable) {
 					t.Errorf("%s: %v", org, err)
 				}
 			}()
@@ -177,12 +177,16 @@ func TestEstimates_LeaveQueue(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		if acme, other := e.Entrants("acme"), e.Entrants("other"); acme != 1 || other != 0 {
+		if acme, other := e.Waiting("acme"), e.Waiting("other"); acme != 1 || other != 0 {
 			t.Errorf("acme has %d estimates, and other has %d", acme, other)
 		}
 		done()
-		if !e.slots.TryAcquire("acme", 1) || e.Entrants("acme") != 0 {
-			t.Error("the slot is not free")
+		if n := e.Waiting("acme"); n != 0 {
+			t.Errorf("acme still has %d estimates", n)
 		}
+		if done, _, err = e.turn(ctx, "acme"); err != nil { // ctx has ended, so that it cannot wait
+			t.Fatalf("the slot is not free: %v", err)
+		}
+		done()
 	})
 }

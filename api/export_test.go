@@ -27,15 +27,15 @@ func (e *Estimates) Hold(ctx context.Context, org string) (done func(), err erro
 	return done, err
 }
 
-// Entrants returns the queued and running estimates of an organization.
-func (e *Estimates) Entrants(org string) (n int64) {
-	_, _ = e.entrants.Take(org, 0, func(_, own int64) error { n = own; return nil })
+// Waiting returns the queued and running estimates of an organization.
+func (e *Estimates) Waiting(org string) (n int64) {
+	_, _ = e.Entrants.Take(org, 0, func(_, own int64) error { n = own; return nil })
 	return n
 }
 
-// FillQueue makes an organization reach its limit of queued estimates.
+// FillQueue makes an organization reach its limit of queued estimates, with one slot.
 func (e *Estimates) FillQueue(org string) {
-	_, _ = e.entrants.Take(org, int64(maxWaiting+e.atOnce)-e.Entrants(org), func(int64, int64) error { return nil })
+	_, _ = e.Entrants.Take(org, maxWaiting+1-e.Waiting(org), func(int64, int64) error { return nil })
 }
 
 // WhileReading serves the partners' operations while an organization has as many long reads as

@@ -227,11 +227,11 @@ func awaitEntrants(t *testing.T, e *api.Estimates, want int64) {
 	timeout := time.After(20 * time.Second)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for e.Entrants("acme") != want {
+	for e.Waiting("acme") != want {
 		select {
 		case <-tick.C:
 		case <-timeout:
-			t.Fatalf("acme has %d estimates, want %d", e.Entrants("acme"), want)
+			t.Fatalf("acme has %d estimates, want %d", e.Waiting("acme"), want)
 		}
 	}
 }

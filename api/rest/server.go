@@ -44,7 +44,7 @@ type Server struct {
 
 	known  keyCache
 	bodies bodyMemory
-	scans  scans
+	reads  *Queue
 }
 
 // New returns a server with the given options.
@@ -53,7 +53,7 @@ func New(d Deps, o Options) *Server {
 		Deps: d, Options: o, metrics: newMetrics(d.Registerer),
 		keys: newLimiter(o.Rate, o.Burst), organizations: newLimiter(keysShare*o.Rate, keysShare*o.Burst), addresses: newLimiter(o.FeedbackRate, o.FeedbackBurst),
 		newKeys: newDailyLimiter(o.MaxIdempotencyKeys), anonymousKeys: newDailyLimiter(max(1, o.MaxIdempotencyKeys/anonymousShare)),
-		bodies: bodyMemory{max: o.MaxUnread}, scans: newScans(),
+		bodies: bodyMemory{max: o.MaxUnread}, reads: newReads(),
 	}
 }
 

@@ -24,7 +24,7 @@ func TestScan_Turns(t *testing.T) {
 		}
 		var running, done atomic.Int64
 		end := make(chan struct{})
-		for range maxScans {
+		for range maxReads {
 			go func() {
 				err := s.Scan(t.Context(), call("busy"), func(storage.View) error {
 					running.Add(1)
@@ -42,7 +42,7 @@ func TestScan_Turns(t *testing.T) {
 			t.Errorf("%d scans run at once, want %d", got, want)
 		}
 		nothing := func(storage.View) error { return nil }
-		if err := s.Scan(t.Context(), call("busy"), nothing); !errors.Is(err, errScans) {
+		if err := s.Scan(t.Context(), call("busy"), nothing); !errors.Is(err, errReads) {
 			t.Errorf("one more: %v", err)
 		}
 		if err := s.Scan(t.Context(), call("other"), nothing); err != nil {
@@ -50,7 +50,7 @@ func TestScan_Turns(t *testing.T) {
 		}
 		close(end)
 		synctest.Wait()
-		if got := done.Load(); got != maxScans {
+		if got := done.Load(); got != maxReads {
 			t.Errorf("%d scans are done", got)
 		}
 	})
@@ -62,7 +62,7 @@ func TestScan_Timeout(t *testing.T) {
 	store, _, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
 	s, c := New(Deps{Store: store}, Options{}), &Call{Caller: Caller{Org: "acme"}}
 	for range 2 * runtime.GOMAXPROCS(0) {
-		s.scans.slots.TryAcquire("acme", 1)
+		s.reads.slots.TryAcquire("acme", 1)
 	}
 	late, cancel := context.WithCancel(t.Context())
 	cancel()

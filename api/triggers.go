@@ -87,7 +87,7 @@ func (s *server) trigger(ctx context.Context, c *rest.Call, in *triggerInput) (w
 // catchUpTimeout is how long a trigger waits for a replica that lags.
 const catchUpTimeout = 5 * time.Second
 
-// catchUp waits until the replica has every earlier write, also those of other processes.
+// catchUp waits until the replica has the earlier writes of every process.
 // A trigger at an older revision would skip the homes created since.
 func (s *server) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)

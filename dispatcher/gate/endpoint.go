@@ -95,8 +95,12 @@ func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
 		return nil
 	}
 	place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
+	delay := place.Delay()
+	if delay == 0 { // a timer would hold up the request until a busy processor looks at it
+		return nil
+	}
 	select {
-	case <-time.After(place.Delay()):
+	case <-time.After(delay):
 		return nil
 	case <-ctx.Done():
 		place.Cancel()

@@ -15,6 +15,7 @@ import (
 // TestJourney_Partner goes from a console link to verified webhooks, without an operator's
 // key: the partner adds an endpoint, gives its secret to the receiver, and triggers.
 func TestJourney_Partner(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	var verifier atomic.Pointer[verify.Verifier]
@@ -69,6 +70,7 @@ func TestJourney_Partner(t *testing.T) {
 // TestJourney_Analyst finds a home without a price on the overview, reads the reason,
 // gives the home a plan, and sees its signal delivered.
 func TestJourney_Analyst(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	w.receiver.relent()

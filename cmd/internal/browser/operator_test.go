@@ -14,6 +14,7 @@ import (
 // completion, a failed delivery, tests, a rotation, and a home's signal over a clock
 // change.
 func TestOperator_Console(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.Admin + "/console/")

@@ -7,6 +7,7 @@ import (
 
 // TestPartner_Scopes signs in with keys of few scopes, and sees only what the scopes allow.
 func TestPartner_Scopes(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	p.open(w.API + "/console/")

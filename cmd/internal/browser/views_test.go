@@ -12,6 +12,7 @@ import (
 // TestOperator_Views uses the views of a delivery's request, plans, channels, keys, tools
 // and devices, the search by id, and the deletion of an organization.
 func TestOperator_Views(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	w.receiver.findTheKey()
@@ -220,6 +221,7 @@ func (p *tab) deletesOrganization() {
 // TestPartner_Link opens a console link, which leaves no key in the address and ends when
 // it is revoked.
 func TestPartner_Link(t *testing.T) {
+	t.Parallel()
 	p := newTab(t)
 	w := newWorld(t)
 	var made struct{ KeyID, Path string }

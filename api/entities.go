@@ -86,8 +86,8 @@ func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in 
 	return shown, err
 }
 
-// listOf returns a method that lists entities of a kind: those of the organization to act
-// for, or the operator's.
+// listOf returns a method that lists entities of a kind, of the organization to act for or
+// of the operator.
 func listOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
 	return func(s *server, _ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
 		return page[T, V, P](s, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })

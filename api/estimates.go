@@ -51,8 +51,8 @@ var errWaiting = rest.NewProblem(rest.CodeRateLimited, fmt.Sprintf("The organiza
 	"Retry after retry_after_seconds, and send fewer requests at once.").After(1)
 
 // turn waits for a slot of an organization. done releases the slot. yield yields to
-// webhooks between two pieces of work. Errors: those of Queue.Enter, and of both ErrUnavailable
-// if ctx ends.
+// webhooks between two pieces of work. Both return ErrUnavailable if ctx ends. Errors: see
+// Queue.Enter.
 func (e *Estimates) turn(ctx context.Context, org string) (done func(), yield func() error, err error) {
 	ctx, done, err = e.Enter(ctx, org)
 	if err != nil {

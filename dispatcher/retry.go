@@ -179,8 +179,8 @@ func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) 
 }
 
 // clockLag returns how far this worker's clock is behind the clock of NATS, as far as a due
-// retry shows it. What waits for a time of a slow clock would otherwise be due at once, again
-// and again.
+// retry shows it. Without it, work that is postponed by a slow clock would be due at once,
+// again and again.
 func (w *Worker) clockLag(r *events.Retry) time.Duration { return max(0, r.DueAt.Sub(w.Now())) }
 
 // retryJobs recreates the same messages from the content of the retry.

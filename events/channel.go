@@ -143,7 +143,7 @@ func FailuresNotice(p *Progress, share float64) (n Notice, ok bool) {
 	}, true
 }
 
-// nearShare is the share of a quota from which it is near.
+// nearShare is the share of a quota whose use makes the quota near.
 const nearShare = 0.8
 
 // QuotaNotices returns the notices of an organization's quotas that are near, given the

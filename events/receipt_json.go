@@ -15,7 +15,7 @@ import (
 // writes common values of deliveries once. It leaves out message identifiers, because
 // they can be derived.
 
-// receiptOptions are those of encoding/json, which is slower.
+// receiptOptions are the options of encoding/json, which is slower.
 var receiptOptions = jsonv1.DefaultOptionsV1()
 
 // receiptJSON is the stored form of a receipt.

@@ -71,7 +71,7 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	// What was created after the deletion had read it. The entity may exist again.
+	// Parts that were created after the deletion had read them. The entity may exist again.
 	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
 		current, err := find(v, ref)
 		if err != nil || current.live() {

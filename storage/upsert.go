@@ -141,7 +141,7 @@ func addError(results []UpsertResult, err error) {
 	}
 }
 
-// upsert returns the write that replaces the stored entity with e, and what it replaces.
+// upsert returns the write that replaces the stored entity with e, and the replaced entity.
 // Errors: ErrConflict if the stored entity has changed since a revision.
 func (s *Store) upsert(e Entity, since uint64) (w Write, current Record, change Change, err error) {
 	if err := Validate(e); err != nil {

@@ -192,8 +192,8 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	return result, err
 }
 
-// body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,
-// *storage.InvalidError, and those of rest.Server.ReadBody.
+// body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem and
+// *storage.InvalidError, and see rest.Server.ReadBody.
 func (s *server) body(r *request, into any, sch *schema.Schema) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {

@@ -54,7 +54,7 @@ func errBodyMemory(c *Caller, limit int64) *Problem {
 // ReadBody reads a body of at most limit bytes, which the caller enforces. It counts the
 // body until the operation ends. A body without a Content-Length counts as the size up to
 // which ReadBody reads it before it counts again. Errors: errContentEncoding, errBodyMemory,
-// ErrUnavailable, and those of readError.
+// ErrUnavailable, and see readError.
 func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error) {
 	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, errContentEncoding

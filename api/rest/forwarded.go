@@ -45,7 +45,7 @@ func (p Proxies) client(peer netip.Addr, h http.Header) netip.Addr {
 	return peer
 }
 
-// trust reports whether an address is that of a trusted proxy.
+// trust reports whether an address belongs to a trusted proxy.
 func (p Proxies) trust(ip netip.Addr) bool {
 	return slices.ContainsFunc(p.Trusted, func(t netip.Prefix) bool { return t.Contains(ip) })
 }

@@ -50,7 +50,7 @@ func (l *limiter) take(caller string, now time.Time) (wait int) {
 	return int(math.Ceil(delay.Seconds()))
 }
 
-// charge takes n tokens of a caller, who waits until then if there are fewer.
+// charge takes n tokens of a caller. If there are fewer, the caller's next requests wait.
 func (l *limiter) charge(caller string, n int, now time.Time) {
 	l.bucket(caller, now).ReserveN(now, min(n, l.burst))
 }

@@ -77,14 +77,14 @@ func newReads() *Queue {
 // StopReads ends the wait of long reads. A stopping process does not wait for them.
 func (s *Server) StopReads() { s.reads.Stop() }
 
-// Scan is Store.View for a read whose work grows with the organization's records. Errors: also
-// those of InTurn.
+// Scan is Store.View for a read whose work grows with the organization's records. Errors: see
+// InTurn.
 func (s *Server) Scan(ctx context.Context, c *Call, read func(storage.View) error) error {
 	return s.InTurn(ctx, c, func() error { return s.Store.View(read) })
 }
 
-// InTurn runs a long read in turn with those of other organizations. An operator does not
-// wait. Errors: also those of Queue.Enter.
+// InTurn runs a long read in turn with other organizations. An operator does not wait.
+// Errors: see Queue.Enter, and the errors of read.
 func (s *Server) InTurn(ctx context.Context, c *Call, read func() error) error {
 	if !c.Operator {
 		_, leave, err := s.reads.Enter(ctx, c.Payer())

@@ -38,7 +38,8 @@ type Gate struct {
 	unproven *turns.Turns
 	// slow limits the slow slices.
 	slow *turns.Turns
-	// waiting limits the memory of what waits for capacity, in units of waitUnit.
+	// waiting limits the memory of slices and retries that wait for capacity, in units of
+	// waitUnit.
 	waiting *turns.Turns
 	// closing is closed when the worker takes no more messages.
 	closing chan struct{}

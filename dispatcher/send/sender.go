@@ -84,8 +84,8 @@ func (o *Options) transport() *http.Transport {
 	}
 }
 
-// newClient returns a client of net/http over a transport. The timeout is that of a request,
-// 0 for none.
+// newClient returns a client of net/http over a transport. The timeout limits each request,
+// 0 means none.
 func newClient(over *http.Transport, timeout time.Duration) *http.Client {
 	return &http.Client{
 		Transport: over, Timeout: timeout,

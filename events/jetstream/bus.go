@@ -124,8 +124,8 @@ func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.C
 	return consumeFrom(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle, l.start)
 }
 
-// ConsumeSlices calls handle for slices: those of surplus triggers in that many slots, and
-// the others in as many. See consume.
+// ConsumeSlices calls handle for slices, in that many slots for slices of surplus triggers and
+// as many for all others. See consume.
 func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
 	// The consumer of an earlier build selects all slices. The server refuses another one
 	// until it is updated.

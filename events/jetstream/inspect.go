@@ -80,7 +80,7 @@ func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding
 }
 
 // fullest returns the use and the limit of an account's file storage. An account may have tiers,
-// one for each number of replicas: it returns those of the fullest.
+// one for each number of replicas. The fullest tier counts.
 func fullest(a *jetstream.AccountInfo) (used, limit uint64) {
 	for _, t := range append(slices.Collect(maps.Values(a.Tiers)), a.Tier) {
 		of := uint64(max(t.Limits.MaxStore, 0))

@@ -14,8 +14,8 @@ import (
 const historyHours = 24
 
 // History returns the 24 hours up to the hour of now, oldest first. An empty org means all
-// organizations. It decodes the tallies of a day, about 10 microseconds each. Errors: also that
-// of ctx, which ends the read.
+// organizations. It decodes the tallies of a day, about 10 microseconds each. The end of ctx
+// ends the read with its error.
 func (l *Ledger) History(ctx context.Context, org string, now time.Time) ([]events.HistoryHour, error) {
 	hours, took := make([]events.HistoryHour, historyHours), make([][]time.Duration, historyHours)
 	first := now.UTC().Truncate(time.Hour).Add((1 - historyHours) * time.Hour)

@@ -30,7 +30,8 @@ func (l *Ledger) pruneRegularly(ctx context.Context, source Source) error {
 }
 
 // oldest returns the time before which triggers have expired, by the clocks of the process
-// and of the server. What a clock that was ahead has deleted would be missing for ever.
+// and of the server. Without the second one, a clock that is ahead would delete triggers too
+// early.
 func (l *Ledger) oldest(server time.Time) time.Time {
 	now := l.opt.Now()
 	if server.Before(now) {
@@ -41,8 +42,8 @@ func (l *Ledger) oldest(server time.Time) time.Time {
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also
 // deletes runs and health of before that time. Of deleted organizations it deletes
-// everything. The next Open overwrites what was deleted, because an organization that is
-// deleted later must leave no trace.
+// everything. The next Open overwrites the deleted bytes, so that a deleted organization
+// leaves no trace.
 func (l *Ledger) Prune(before time.Time) error {
 	var old []string
 	erased := l.erasedOrgs()

@@ -29,7 +29,7 @@ const (
 )
 
 // The days that a fetch asks for. A forecast of market prices needs two weeks of history.
-// Operators correct the prices of the last day, and publish those of the next.
+// Operators correct the prices of the last day, and publish the next day.
 const (
 	day           = 24 * time.Hour
 	newDays       = 14

@@ -20,7 +20,7 @@ var genericParameters = []Parameter{
 	{Name: "priceField", Doc: "field of the price. Without it, the columns of market imports are read, with the rule of timeField for times", Example: "price"},
 	{Name: "nodeField", Doc: "field of the node", Example: "zone"},
 	{Name: "unit", Doc: "unit of the price, if priceField is given", Values: append([]string{"$/kWh", "$/MWh", "cents/kWh"}, market.MassUnits...)},
-	{Name: "stepMinutes", Doc: "length of an interval. By default that of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
+	{Name: "stepMinutes", Doc: "length of an interval. By default the interval of the stored prices, or the shortest distance between two prices", Values: []string{"5", "15", "30", "60"}},
 }
 
 var csvAdapter = Adapter{

@@ -13,8 +13,8 @@ import (
 // compactTx is the maximum size of a transaction of the compaction, in bytes.
 const compactTx = 16 << 20
 
-// CompactAtOpen has the next Open of the file copy what is left into a new file. bbolt
-// does not overwrite deleted values.
+// CompactAtOpen makes the next Open of the file copy the remaining content into a new file.
+// bbolt does not overwrite deleted values.
 func CompactAtOpen(tx *bbolt.Tx) error {
 	own, err := tx.CreateBucketIfNotExists(ownBucket)
 	if err != nil {

@@ -37,8 +37,8 @@ func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (e
 	return err
 }
 
-// receivesEmissions reports whether the emissions are a part of what is sent for a home: of
-// its price, or of the format of an endpoint. Changed emissions alone send nothing to an
+// receivesEmissions reports whether emissions are a part of a home's signal, by its price or
+// by the format of an endpoint. Changed emissions alone send nothing to an
 // endpoint with a least change of the price.
 func (r *Reader) receivesEmissions(home *Home) (bool, error) {
 	if home.Carbon != storage.CarbonLow {

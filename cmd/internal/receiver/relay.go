@@ -53,7 +53,7 @@ func (w *recorder) WriteHeader(status int) {
 	}
 }
 
-// Write implements http.ResponseWriter. It drops what is beyond maxRelayed.
+// Write implements http.ResponseWriter. It drops bytes beyond maxRelayed.
 func (w *recorder) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	w.body.Write(b[:min(len(b), maxRelayed-w.body.Len())])

@@ -73,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Stop sends the queued telemetry until ctx ends. It logs what it cannot send.
+// Stop sends the queued telemetry until ctx ends. It logs failures to send.
 func (t *Telemetry) Stop(ctx context.Context) {
 	for _, stop := range t.stops {
 		if err := stop(ctx); err != nil {

@@ -98,8 +98,8 @@ func pgeSeason(month int) string {
 	return "winter"
 }
 
-// version returns the prices and hours of one version. The fixed charge is that of the
-// income tier without a discount. The allowances are those of homes not all electric.
+// version returns the prices and hours of one version. The fixed charge is for the
+// income tier without a discount. The allowances apply to homes that are not all electric.
 func (c *component) version() Plan {
 	p := Plan{StartDate: c.Effective, Plan: catalog.Plan{SourceDate: c.Effective, Summary: catalog.Summary{
 		ID: "pge-" + strings.ToLower(c.Tariff), Name: c.Tariff, Utility: "Pacific Gas & Electric Co", EIAID: 14328, State: "CA", Timezone: "America/Los_Angeles",

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // bodyFlag is a flag that sets a field of a request. An absent flag leaves its field out,
@@ -45,8 +47,7 @@ type (
 	pastText string
 	// sets is a boolean flag that sets the field to value.
 	sets struct{ value any }
-	// enum is a flag with the API's spelling in lower case and with hyphens: running-total
-	// for RUNNING_TOTAL.
+	// enum is a flag with a value that the API spells differently: see apiSpelling.
 	enum string
 	// fileOf is a flag for a file whose content the function parses.
 	fileOf func(content []byte) (any, error)
@@ -109,6 +110,9 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) 
 			if err != nil {
 				return nil, err
 			}
+			if at, ok := value.(*storage.Time); ok && at == nil { // an empty text
+				continue
+			}
 			if n, _ := value.(int); f.field == "limit" && n < 0 {
 				return nil, usagef("--limit must be 0 or more, not %d", n)
 			}
@@ -160,7 +164,7 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 			return instant("--"+f.name, text, time.Now())
 		})
 	case enum:
-		return text(string(v), func(text string) (any, error) { return strings.ToUpper(strings.ReplaceAll(text, "-", "_")), nil })
+		return text(string(v), func(text string) (any, error) { return apiSpelling(text), nil })
 	case fileOf:
 		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), v) })
 	}
@@ -171,6 +175,9 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 func pointed[T any](value *T) func() (any, error) {
 	return func() (any, error) { return *value, nil }
 }
+
+// apiSpelling returns the API's spelling of a value: RUNNING_TOTAL for running-total.
+func apiSpelling(text string) string { return strings.ToUpper(strings.ReplaceAll(text, "-", "_")) }
 
 // clearable is a flag whose empty text sets nothing, so that a single empty text clears the
 // field.

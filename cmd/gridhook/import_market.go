@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -21,21 +22,13 @@ type marketFormat struct {
 	operator, node, kind, timezone string
 }
 
-// operators maps the supported market operators to the time zone of their days.
-var operators = map[string]string{
-	"caiso": "America/Los_Angeles", "ercot": "America/Chicago", "comed": "America/Chicago", "miso": "America/New_York",
-	"spp": "America/Chicago", "pjm": "America/New_York", "nyiso": "America/New_York", "isone": "America/New_York",
-}
-
-// kinds maps the command line's names of the markets.
-var kinds = map[string]market.Kind{
-	"day-ahead": market.DayAhead, "day_ahead": market.DayAhead, "real-time": market.RealTime, "real_time": market.RealTime,
-}
+// operators are the supported market operators. Each is also an adapter of sources, which
+// knows the time zone of the operator's days.
+var operators = []string{"caiso", "comed", "ercot", "isone", "miso", "nyiso", "pjm", "spp"}
 
 func (m *marketFormat) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	names := strings.Join(slices.Sorted(maps.Keys(operators)), ", ")
-	flags.StringVar(&m.operator, "market", "", "market `operator` of the prices, which determines the time zone: "+names)
+	flags.StringVar(&m.operator, "market", "", "market `operator` of the prices, which determines the time zone: "+strings.Join(operators, ", "))
 	flags.StringVar(&m.node, "node", "", "`node` of prices that do not name one")
 	flags.StringVar(&m.kind, "kind", "", "`market` of prices that do not name one: day-ahead or real-time")
 	flags.StringVar(&m.timezone, "timezone", "", "IANA time `zone` of the prices' days (default the market operator's)")
@@ -49,23 +42,24 @@ func (m *marketFormat) check(format string) error {
 		}
 		return nil
 	}
-	zone, known := operators[strings.ToLower(m.operator)]
-	if m.operator != "" && !known {
-		return usagef("--market must be one of %s, not %q", strings.Join(slices.Sorted(maps.Keys(operators)), ", "), m.operator)
+	operator := strings.ToLower(m.operator)
+	if operator != "" && !slices.Contains(operators, operator) {
+		return usagef("--market must be one of %s, not %q", strings.Join(operators, ", "), m.operator)
 	}
-	if m.timezone == "" {
-		m.timezone = zone
-	}
+	adapter, _ := feed.ByName(operator) // without --market there is none
+	m.timezone = cmp.Or(m.timezone, adapter.Timezone)
 	if m.timezone != "" {
 		if _, ok := storage.Location(m.timezone); !ok {
 			return usagef("--timezone must be a time zone such as America/Chicago, not %q", m.timezone)
 		}
 	}
-	if _, ok := kinds[strings.ToLower(m.kind)]; m.kind != "" && !ok {
+	if m.kind != "" && !slices.Contains([]market.Kind{market.DayAhead, market.RealTime}, m.marketKind()) {
 		return usagef("--kind must be day-ahead or real-time, not %q", m.kind)
 	}
 	return nil
 }
+
+func (m *marketFormat) marketKind() market.Kind { return market.Kind(apiSpelling(m.kind)) }
 
 // maxMarketFile bounds a file of prices in bytes, because its prices are sorted in memory. A
 // year of five-minute prices takes some 15 MB.
@@ -74,7 +68,7 @@ const maxMarketFile = 256 << 20
 // read converts a market's file to lines of prices, one per day and series.
 func (m *marketFormat) read(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
 	location, _ := storage.Location(m.timezone) // an empty name is UTC
-	options := market.Options{Node: m.node, Kind: kinds[strings.ToLower(m.kind)], Location: location}
+	options := market.Options{Node: m.node, Kind: m.marketKind(), Location: location}
 	limited := &io.LimitedReader{R: r, N: maxMarketFile + 1}
 	all, err := market.Read(limited, options, func(wrong market.LineError) {
 		e := wrongLine(wrong.Line, wrong.Field, wrong.Reason)

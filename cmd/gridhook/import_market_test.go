@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gridhook/gridhook/pricing/feed"
 	"github.com/gridhook/gridhook/pricing/market"
 )
 
@@ -42,6 +43,19 @@ func TestImportMarketPrices_UnknownNode(t *testing.T) {
 		`"startTime":"2026-07-01T05:00:00.000Z","prices":[0.0254677,0.0199098]}` + "\n"
 	if got.code != 0 || f.last().body != want {
 		t.Errorf("exit %d: %s, it sent\n%swant\n%s", got.code, got.err, f.last().body, want)
+	}
+}
+
+// An import and a source of one market give its series the same time zone.
+func TestImportMarketPrices_Timezone(t *testing.T) {
+	for _, operator := range operators {
+		adapter, _ := feed.ByName(operator)
+		f := newFake(t)
+		f.on("/v1/admin/import", imported(2, 2, 0, ""))
+		got := run(t, f, "", []string{"import", "--format", "market", "--market", operator, writeFile(t, "prices.csv", caiso)})
+		if zone := `"timezone":"` + adapter.Timezone + `"`; adapter.Timezone == "" || !strings.Contains(f.last().body, zone) {
+			t.Errorf("%s: it sent\n%swant %s\n%s", operator, f.last().body, zone, got.err)
+		}
 	}
 }
 

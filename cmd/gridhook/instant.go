@@ -38,16 +38,20 @@ func parseInstant(text string, now time.Time) (t storage.Time, ok bool) {
 	return storage.Time{}, false
 }
 
-// window parses two flags that must be given together or not at all.
-func window(startFlag, start, endFlag, end string, now time.Time) (from, to *storage.Time, err error) {
-	if (start == "") != (end == "") {
-		return nil, nil, usagef("give both %s and %s, or neither for the next 24 hours", startFlag, endFlag)
+// windowFlags are the flags of the start and the end of a request's window.
+func windowFlags(start, end string) []bodyFlag {
+	return []bodyFlag{
+		{name: start, field: "startTime", value: instantText(""), help: "start of the window: a `time`, or a duration from now; needs --" + end + " (default the current quarter hour)"},
+		{name: end, field: "endTime", value: instantText(""), help: "end of the window: a `time`, or a duration from now; needs --" + start + " (default 24h after the current quarter hour)"},
 	}
-	if from, err = instant(startFlag, start, now); err != nil {
-		return nil, nil, err
+}
+
+// checkWindow returns an error if a request has only one of the times of windowFlags.
+func checkWindow(body fields, start, end string) error {
+	if (body["startTime"] == nil) != (body["endTime"] == nil) {
+		return usagef("give both --%s and --%s, or neither for the next 24 hours", start, end)
 	}
-	to, err = instant(endFlag, end, now)
-	return from, to, err
+	return nil
 }
 
 var (

@@ -33,7 +33,7 @@ func newLogsCommand(g *globals) *cobra.Command {
 			g: g, c: c, r: r, body: body, from: time.Now(), seen: map[seenDelivery]time.Time{},
 			failed: pollTries - 1, // an error of the first poll ends the tail
 		}
-		if since, _ := body["since"].(*storage.Time); since != nil {
+		if since, ok := body["since"].(*storage.Time); ok {
 			t.from = since.Time
 		}
 		return repeat(cmd, 4*g.pollEvery, t.look)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -13,61 +14,48 @@ import (
 )
 
 func newSignalCommand(g *globals) *cobra.Command {
-	var from, to string
-	var plotted, explained, openADR bool
-	cmd := &cobra.Command{
-		Use: "signal HOME", Short: "Show the price signal of a home", Args: takes("the home"),
-		Example: `  gridhook signal home-1 --org acme --plot
+	var plotted bool
+	r := resource{g: g, noun: "home", path: "/v1/homes", scope: g.forOrg}
+	cmd := r.run(operation{
+		use: "signal HOME", short: "Show the price signal of a home",
+		example: `  gridhook signal home-1 --org acme --plot
   gridhook signal home-1 --org acme --explain
   gridhook signal home-1 --org acme --from 2026-07-01T00:00:00Z --to 2026-07-02T00:00:00Z --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			start, end, err := window("--from", from, "--to", to, time.Now())
-			if err != nil {
-				return err
+		flags: append(windowFlags("from", "to"),
+			bodyFlag{name: "explain", value: sets{true}, help: "components of each price"},
+			bodyFlag{name: "openadr", field: "format", value: sets{storage.FormatOpenADR3}, help: "OpenADR 3 events in JSON instead of a table"}),
+		prepare: func(_ *cobra.Command, _ []string, body fields) error { return checkWindow(body, "from", "to") },
+	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
+		response, err := client.Call[json.RawMessage](cmd.Context(), c, r.at("{id}/price_signal", args), body)
+		if err != nil {
+			return err
+		}
+		if body["format"] != nil {
+			return g.showJSON(response)
+		}
+		s, err := convert[client.Signal](response)
+		if err != nil {
+			return err
+		}
+		zone := time.UTC
+		if plotted && !g.json() {
+			zone = zoneOf(cmd.Context(), c, args[0])
+		}
+		explained := body["explain"] != nil
+		return g.show(s, func(w io.Writer) {
+			if plotted {
+				plot(w, s, zone)
 			}
-			c, err := g.connect()
-			if err != nil {
-				return err
+			if explained || !plotted {
+				signalTable(w, s, explained)
 			}
-			w := client.Window{StartTime: start, EndTime: end}
-			if openADR {
-				events, err := c.OpenADRSignal(cmd.Context(), args[0], w)
-				if err != nil {
-					return err
-				}
-				return g.showJSON(events)
-			}
-			ask := c.PriceSignal
-			if explained {
-				ask = c.ExplainedSignal
-			}
-			s, err := ask(cmd.Context(), args[0], w)
-			if err != nil {
-				return err
-			}
-			zone := time.UTC
-			if plotted && !g.json() {
-				zone = zoneOf(cmd.Context(), c, args[0])
-			}
-			return g.show(s, func(w io.Writer) {
-				if plotted {
-					plot(w, s, zone)
-				}
-				if explained || !plotted {
-					signalTable(w, s, explained)
-				}
-				signalSource(w, s)
-			})
-		},
-	}
-	cmd.Flags().StringVar(&from, "from", "", "start of the window: a `time`, or a duration from now; needs --to (default the current quarter hour)")
-	cmd.Flags().StringVar(&to, "to", "", "end of the window: a `time`, or a duration from now; needs --from (default 24h after the current quarter hour)")
+			signalSource(w, s)
+		})
+	})
 	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of the import price instead of a table, in the home's time zone")
-	cmd.Flags().BoolVar(&explained, "explain", false, "components of each price")
-	cmd.Flags().BoolVar(&openADR, "openadr", false, "OpenADR 3 events in JSON instead of a table")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "plot")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "explain")
-	return g.talks(g.forOrg(cmd))
+	return g.talks(cmd)
 }
 
 // zoneOf returns the time zone of a home, or UTC if the home has none.

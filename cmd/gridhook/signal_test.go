@@ -30,6 +30,16 @@ func TestPlot(t *testing.T) {
 	}
 }
 
+// A script may pass empty times for the default window.
+func TestSignal_EmptyWindow(t *testing.T) {
+	f := newFake(t)
+	f.on("/v1/homes/h1/price_signal", ok(signalJSON))
+	got := run(t, f, "", []string{"signal", "h1", "--org", "acme", "--from", "", "--to", ""})
+	if got.code != 0 || f.last().body != "{}" {
+		t.Errorf("exit %d: %s, it sent %s", got.code, got.err, f.last().body)
+	}
+}
+
 // The plot marks hours by the zone's clock, also at clock changes, and days on long
 // plots.
 func TestPlot_Hours(t *testing.T) {

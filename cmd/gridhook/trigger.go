@@ -33,15 +33,14 @@ func outcomeFields() (fields string) {
 // newTriggerCommand returns the trigger command. Its subcommands show triggers.
 func newTriggerCommand(g *globals) *cobra.Command {
 	var (
-		request    client.TriggerRequest
-		start, end string
-		watch      bool
-		timeout    time.Duration
+		key     string
+		watch   bool
+		timeout time.Duration
 	)
 	r := triggers(g)
-	cmd := &cobra.Command{
-		Use: "trigger", Short: "Deliver the price signals of an organization's homes", Args: takes(),
-		Long: `Deliver the price signal of every home of an organization to its endpoints.
+	cmd := r.run(operation{
+		use: "trigger", short: "Deliver the price signals of an organization's homes",
+		long: `Deliver the price signal of every home of an organization to its endpoints.
 
 The command returns as soon as the server has stored the trigger. The deliveries then
 happen even if processes fail. A home has a delivery for each endpoint that selects it.
@@ -49,49 +48,43 @@ happen even if processes fail. A home has a delivery for each endpoint that sele
 With --watch the command shows progress and the reasons for retries until every delivery
 has a final outcome. Retries may take 24 hours: --timeout limits the wait. The exit code
 is 1 if a delivery failed or no endpoint selects any of the homes.`,
-		Example: `  gridhook trigger --org acme --watch
+		example: `  gridhook trigger --org acme --watch
   gridhook trigger --org acme --watch --timeout 5m
   gridhook trigger --org acme --start 2026-07-01T00:00:00Z --end 2026-07-02T00:00:00Z
   gridhook trigger --org acme --plan e-elec --plan e-tou-c
   gridhook trigger get trg_01JZ0000000000000000000000 --org acme
   gridhook trigger list --org acme`,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if timeout != 0 && !watch {
+		flags: append(windowFlags("start", "end"),
+			bodyFlag{name: "plan", field: "ratePlanIds", value: []string{}, help: "rate `plan` of the homes to trigger; repeatable (default all)"}),
+		prepare: func(_ *cobra.Command, _ []string, body fields) error {
+			switch {
+			case timeout != 0 && !watch:
 				return usagef("--timeout needs --watch")
-			}
-			if timeout < 0 {
+			case timeout < 0:
 				return usagef("--timeout must be 0 or more, not %s", timeout)
 			}
-			if request.StartTime, request.EndTime, err = window("--start", start, "--end", end, time.Now()); err != nil {
-				return err
-			}
-			c, err := g.connect()
-			if err != nil {
-				return err
-			}
-			g.warnWithoutEndpoint(cmd.Context(), c)
-			accepted, err := c.Trigger(cmd.Context(), request)
-			if err != nil {
-				return err
-			}
-			g.warnWithoutHomes(&accepted)
-			if watch {
-				return g.watch(cmd.Context(), c, accepted, timeout)
-			}
-			return r.show(accepted, operation{})
+			return checkWindow(body, "start", "end")
 		},
-	}
-	cmd.Flags().StringVar(&start, "start", "", "start of the window: a `time`, or a duration from now; needs --end (default the current quarter hour)")
-	cmd.Flags().StringVar(&end, "end", "", "end of the window: a `time`, or a duration from now; needs --start (default 24h after the current quarter hour)")
-	cmd.Flags().StringSliceVar(&request.RatePlanIDs, "plan", nil, "rate `plan` of the homes to trigger; repeatable (default all)")
-	cmd.Flags().StringVar(&request.IdempotencyKey, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
+	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
+		g.warnWithoutEndpoint(cmd.Context(), c)
+		accepted, err := client.Call[client.Accepted](cmd.Context(), c, r.path, body, key)
+		if err != nil {
+			return err
+		}
+		g.warnWithoutHomes(&accepted)
+		if watch {
+			return g.watch(cmd.Context(), c, accepted, timeout)
+		}
+		return r.show(accepted, operation{})
+	})
+	cmd.Flags().StringVar(&key, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the final outcome of every delivery")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",
 			bodyFlag{name: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),
 		r.get("Show the progress of a trigger", "  gridhook trigger get trg_01JZ0000000000000000000000 --org acme"))
-	return g.talks(g.forOrg(cmd))
+	return g.talks(cmd)
 }
 
 // deriveTrigger adds the window of a trigger, its outcomes, and its end with its duration.

@@ -26,6 +26,7 @@ type billFlags struct{ plan, catalog, tariff, zipcode, timezone string }
 func newBillCommand(g *globals) *cobra.Command {
 	var f billFlags
 	var given func() (fields, error)
+	fieldFlags := slices.Concat(meterFlags(), ruleFlags())
 	cmd := &cobra.Command{
 		Use: "bill [HOME]", Short: "Calculate a bill for a year or a metered period",
 		Long: `Calculate what a home pays on its rate plan or on another plan: energy by period and
@@ -49,10 +50,10 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 			}
 			made, err := f.bill(cmd.Context(), g, args, request)
 			if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
-				return usagef("%s %s", flagOf(wrong.Fields[0].Field), wrong.Fields[0].Message)
+				return usagef("%s %s", billFlagOf(cmd, fieldFlags, wrong.Fields[0].Field), wrong.Fields[0].Message)
 			}
 			if err != nil {
-				return err
+				return nameFlags(cmd, fieldFlags, err)
 			}
 			return g.showBill(made)
 		},
@@ -64,7 +65,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 	flags.StringVar(&f.tariff, "tariff", "", "`file` with a tariff in the JSON format of the US Utility Rate Database, without a server")
 	flags.StringVar(&f.zipcode, "zipcode", "", "`zipcode` of the home")
 	flags.StringVar(&f.timezone, "timezone", "", "IANA time `zone` of a file with --start (default the zipcode's)")
-	given = addFlags(cmd, slices.Concat(meterFlags(), ruleFlags()))
+	given = addFlags(cmd, fieldFlags)
 	cmd.MarkFlagsMutuallyExclusive("plan", "catalog", "tariff")
 	cmd.MarkFlagsMutuallyExclusive("load", "annual-kwh")
 	cmd.MarkFlagsMutuallyExclusive("generated", "solar-kw")
@@ -72,17 +73,12 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 	return g.talks(cmd)
 }
 
-// flagOf returns the flag of a field of the request, such as --annual-kwh of annualKwh.
-func flagOf(field string) string {
-	for _, f := range slices.Concat(meterFlags(), ruleFlags()) {
-		if cmp.Or(f.field, f.name) == field {
-			return "--" + f.name
-		}
-	}
+// billFlagOf returns the flag of a field of the request, or of the bill's plan or place.
+func billFlagOf(cmd *cobra.Command, flags []bodyFlag, field string) string {
 	if field == "ratePlanId" {
 		return "--plan, --catalog or --tariff"
 	}
-	return "--" + field
+	return cmp.Or(flagOf(cmd, flags, field), "--"+field)
 }
 
 // bill requests the bill of a home on the server. It calculates the bill of any other

@@ -96,6 +96,24 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// An error of the server names the flag of a wrong field, of several flags the given one.
+func TestErrors_Flags(t *testing.T) {
+	for _, test := range []struct{ args, path, field, says string }{
+		{"endpoint create --org acme --url https://a.example --event x", "/v1/webhook/endpoints/create", "eventTypes[0]", "--event: is bad"},
+		{"plan event create tou --from 1h --to 2h --adder 1", "/v1/admin/plan_events/create", "adder", "--adder: is bad"},
+		{"plan event create tou --from 1h --to 2h --rebate 1", "/v1/admin/plan_events/create", "adder", "--rebate: is bad"},
+		{"endpoint create --org acme --url https://a.example", "/v1/webhook/endpoints/create", "authentication.type", "authentication.type: is bad"},
+		{"signal h1 --org acme", "/v1/homes/h1/price_signal", "timezone", "timezone: is bad"},
+		{"bill h1 --org acme --load " + hoursOf(t, 24, 1), "/v1/homes/h1/bill", "loadKwh", "--load: is bad"},
+	} {
+		f := newFake(t)
+		f.on(test.path, answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","field_errors":[{"field":"` + test.field + `","message":"is bad"}]}`})
+		if got := run(t, f, "", strings.Fields(test.args)); got.code != exitFailure || got.err != "gridhook: "+test.says+"\n" {
+			t.Errorf("%s: exit %d, %q, want %q", test.args, got.code, got.err, test.says)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -104,7 +122,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{
 			"every wrong field", answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","recovery_action":"r","field_errors":[{"field":"name","message":"is required"},{"field":"id","message":"is bad"}]}`},
-			"name: is required; id: is bad",
+			"--name: is required; --id: is bad",
 		},
 		{
 			"what to do", answer{409, `{"error_code":"CONFLICT","message":"There is already one.","recovery_action":"Use another identifier."}`},

@@ -127,7 +127,7 @@ func (r resource) run(o operation, send func(*cobra.Command, []string, *client.C
 			if err != nil {
 				return err
 			}
-			return send(cmd, args, c, body)
+			return nameFlags(cmd, o.flags, send(cmd, args, c, body))
 		},
 	}
 	if r.ofOperator() {

@@ -68,7 +68,7 @@ func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	case r.Start != "" && r.Load == nil:
 		return year, wrong("start", "needs loadKwh: the assumed energy is for a typical year")
 	case r.Start != "" && location == nil:
-		return year, wrong("timezone", "of the home is not known: start is a day by the home's calendar")
+		return year, wrong("timezone", "must be known: start is a day by the home's calendar")
 	case r.Start != "":
 		day, err := time.ParseInLocation(time.DateOnly, r.Start, location)
 		if err != nil {
@@ -133,7 +133,7 @@ func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
 		return nil, wrong("annualKwh", "must be above 0")
 	}
 	if h.Place == nil {
-		return nil, wrong("zipcode", "of the home is not known: energy without loadKwh is spread as is usual there")
+		return nil, wrong("zipcode", "must be known: without a measured load, the energy is spread as is usual at the home's place")
 	}
 	house := solar.Home{AnnualKWh: h.AnnualKWh, Lat: h.Place.Lat, Lon: h.Place.Lon, Location: h.Location, Metered: h.Metered}
 	var profile *solar.Profile
@@ -164,7 +164,7 @@ func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) 
 	quarters := int(m.Step / pricing.Interval)
 	switch {
 	case h.Place == nil || h.Location == nil:
-		return nil, "", wrong("zipcode", "or timezone of the home is not known: the sun depends on the home's place")
+		return nil, "", wrong("zipcode", "or timezone must be known: the sun depends on the home's place")
 	case len(m.Load)*quarters != climate.Quarters:
 		return nil, "", wrong("loadKwh", "has %d steps of %v, but the solar generates in a typical year of 365 days: send such a year, a start or generatedKwh", len(m.Load), m.Step)
 	}

@@ -75,7 +75,43 @@ func Call[Out any](ctx context.Context, c *Client, path string, in any, idempote
 	return send[Out](ctx, c, path, jsonType, bytes.NewReader(body), idempotencyKey...)
 }
 
-func (c *Client) request(ctx context.Context, path, contentType string, body io.Reader, idempotencyKey ...string) (*http.Request, error) {
+func (c *Client) sender() *http.Client {
+	if c.HTTP == nil {
+		return defaultHTTP
+	}
+	return c.HTTP
+}
+
+// send sends a body unchanged and decodes the response.
+func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, idempotencyKey ...string) (out Out, err error) {
+	response, err := c.open(ctx, c.sender(), path, contentType, body, idempotencyKey...)
+	if err != nil {
+		return out, err
+	}
+	defer response.Close() //nolint:errcheck // it was read to its end or is of no use
+	text, err := io.ReadAll(io.LimitReader(response, maxResponse+1))
+	if err == nil && len(text) > maxResponse {
+		return out, errors.New("the response of " + path + " is too large")
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the response of %s: %w", path, err)
+	}
+	return out, nil
+}
+
+// stream is send for a response that the caller reads, without a timeout except ctx. The
+// caller must close it.
+func (c *Client) stream(ctx context.Context, path string, body io.Reader) (io.ReadCloser, error) {
+	withoutTimeout := *c.sender()
+	withoutTimeout.Timeout = 0
+	return c.open(ctx, &withoutTimeout, path, jsonType, body)
+}
+
+// open sends a request and returns the body of the response, which the caller must close.
+func (c *Client) open(ctx context.Context, by *http.Client, path, contentType string, body io.Reader, idempotencyKey ...string) (io.ReadCloser, error) {
 	if base, err := url.Parse(c.BaseURL); err != nil || base.Host == "" {
 		return nil, fmt.Errorf("BaseURL must be a URL such as https://gridhook.example.com, not %q", c.BaseURL)
 	}
@@ -91,38 +127,17 @@ func (c *Client) request(ctx context.Context, path, contentType string, body io.
 	if key := cmp.Or(idempotencyKey...); key != "" {
 		request.Header.Set(idempotencyHeader, key)
 	}
-	return request, nil
-}
-
-func (c *Client) sender() *http.Client {
-	if c.HTTP == nil {
-		return defaultHTTP
-	}
-	return c.HTTP
-}
-
-// send sends a body unchanged and decodes the response.
-func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, idempotencyKey ...string) (out Out, err error) {
-	request, err := c.request(ctx, path, contentType, body, idempotencyKey...)
+	response, err := by.Do(request)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	response, err := c.sender().Do(request)
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
-		return out, err
+		return nil, fmt.Errorf("read the response of %s: %w", path, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read to its end or is of no use
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
-	switch {
-	case err != nil:
-		return out, fmt.Errorf("read the response of %s: %w", path, err)
-	case len(text) > maxResponse:
-		return out, errors.New("the response of " + path + " is too large")
-	case response.StatusCode != http.StatusOK:
-		return out, serverError(response, text)
-	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return out, fmt.Errorf("read the response of %s: %w", path, err)
-	}
-	return out, nil
+	return nil, serverError(response, text)
 }

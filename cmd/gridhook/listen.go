@@ -121,11 +121,12 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) error {
 	case o.options.Verifier != nil || o.options.Unverified:
 		say(g.err, "listening on http://%s; register it as an endpoint, and stop with Ctrl-C\n", l.Addr())
 	case o.publicURL != "":
-		remove, err := g.registerTemporary(ctx, o, "http://"+l.Addr().String())
+		_, endpoint, remove, err := g.temporaryEndpoint(ctx, o)
 		if err != nil {
 			return err
 		}
 		defer remove()
+		say(g.err, "listening on http://%s; the temporary endpoint %s delivers to %s; stop with Ctrl-C\n", l.Addr(), endpoint.ID, o.publicURL)
 	default:
 		say(g.err, "listening on http://%s; every delivery is refused without a secret: give one with --secret-file, or name an --org for a temporary endpoint\n", l.Addr())
 	}
@@ -143,26 +144,6 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) error {
 func (g *globals) sumUp(r *receiver.Receiver) {
 	n := r.Counts()
 	say(g.err, "%s, %d repeated, %d refused, %d failed\n", count(n.Messages, "message"), n.Repeats, n.Refused, n.Failed)
-}
-
-// registerTemporary registers an endpoint at the public URL while the command listens, and
-// verifies with its secret. remove removes the endpoint.
-func (g *globals) registerTemporary(ctx context.Context, o *listenOptions, address string) (remove func(), err error) {
-	c, err := g.connect()
-	if err != nil {
-		return nil, err
-	}
-	endpoint, err := c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: temporaryFields(o.publicURL)})
-	if err != nil {
-		return nil, err
-	}
-	remove = func() { g.removeTemporary(ctx, c, endpoint.ID) }
-	if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
-		remove()
-		return nil, err
-	}
-	say(g.err, "listening on %s; the temporary endpoint %s delivers to %s; stop with Ctrl-C\n", address, endpoint.ID, o.publicURL)
-	return remove, nil
 }
 
 // removeTemporary removes the command's endpoint, even after ctx has ended.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -30,28 +31,14 @@ const (
 	relayOverlap = 5 * time.Second
 )
 
-// temporaryFields are the settings of the command's endpoint at a URL.
-func temporaryFields(url string) client.EndpointFields {
-	description := "gridhook listen (temporary)"
-	return client.EndpointFields{URL: &url, Description: &description}
-}
-
-// listenByRelay receives webhooks over connections to the server, at the endpoint of
-// --endpoint or at a new endpoint.
+// listenByRelay receives webhooks over connections to the server, at a temporary endpoint.
 func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
-	c, err := g.connect()
+	c, endpoint, remove, err := g.temporaryEndpoint(ctx, o)
 	if err != nil {
 		return err
 	}
-	endpoint, err := relayEndpoint(ctx, c, o)
-	if err != nil {
-		return err
-	}
-	defer g.removeTemporary(ctx, c, endpoint.ID)
+	defer remove()
 	if endpoint.Secret != "" {
-		if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
-			return err
-		}
 		say(g.err, "signing secret %s\n", endpoint.Secret)
 	}
 	l := &relayLoop{g: g, c: c, endpoint: endpoint.ID, r: receiver.New(o.options)}
@@ -60,13 +47,35 @@ func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
 	return err
 }
 
-// relayEndpoint creates an endpoint, or takes the endpoint of --endpoint. Without a secret
-// to verify with, that endpoint gets a new secret. It must be a relay endpoint, because the
-// command removes it at the end.
-func relayEndpoint(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
+// temporaryEndpoint creates the command's endpoint, or takes the endpoint of --endpoint. The
+// command verifies with its secret. remove removes the endpoint.
+func (g *globals) temporaryEndpoint(ctx context.Context, o *listenOptions) (c *client.Client, endpoint client.Endpoint, remove func(), err error) {
+	if c, err = g.connect(); err != nil {
+		return nil, endpoint, nil, err
+	}
+	if endpoint, err = createTemporary(ctx, c, o); err != nil {
+		return nil, endpoint, nil, err
+	}
+	remove = func() { g.removeTemporary(ctx, c, endpoint.ID) }
+	if endpoint.Secret != "" {
+		if o.options.Verifier, err = receiver.NewVerifier(endpoint.Secret); err != nil {
+			remove()
+		}
+	}
+	return c, endpoint, remove, err
+}
+
+// createTemporary creates an endpoint at the public URL or for a relay, or takes the endpoint
+// of --endpoint. Without a secret to verify with, that endpoint gets a new secret. It must be
+// a relay endpoint, because the command removes it at the end.
+func createTemporary(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
 	if o.endpoint == "" {
-		timeout, rate, fields := relayTimeout.Seconds(), relayRate, temporaryFields(storage.RelayURL)
-		fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
+		url, description := cmp.Or(o.publicURL, storage.RelayURL), "gridhook listen (temporary)"
+		fields := client.EndpointFields{URL: &url, Description: &description}
+		if o.publicURL == "" {
+			timeout, rate := relayTimeout.Seconds(), relayRate
+			fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
+		}
 		return c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: fields})
 	}
 	endpoint, err := c.GetEndpoint(ctx, o.endpoint)

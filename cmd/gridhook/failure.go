@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,8 +37,28 @@ func usageSentence(err error, cmd *cobra.Command) string {
 	if settings, ok := errors.AsType[*config.Error](err); ok && len(settings.Mistakes) > 1 {
 		return fmt.Sprintf("%s\nSee %q.", settings, help) // a line for each mistake
 	}
-	text := strings.ReplaceAll(err.Error(), "\n\nDid you mean this?\n\t", ": did you mean ")
+	text := strings.ReplaceAll(flagGroup(err.Error()), "\n\nDid you mean this?\n\t", ": did you mean ")
 	return fmt.Sprintf("%s; see %q", strings.Join(strings.Fields(strings.ReplaceAll(text, "\n\t", " or ")), " "), help)
+}
+
+// flagGroups are cobra's errors about several flags, and ours.
+var flagGroups = []struct {
+	cobra      *regexp.Regexp
+	join, says string
+}{
+	{regexp.MustCompile(`^if any flags in the group \[.*] are set none of the others can be; \[(.*)] were all set$`), " and ", "%s exclude each other"},
+	{regexp.MustCompile(`^if any flags in the group \[(.*)] are set they must all be set; missing \[.*]$`), " and ", "%s must be given together"},
+	{regexp.MustCompile(`^at least one of the flags in the group \[(.*)] is required$`), " or ", "%s must be given"},
+}
+
+// flagGroup rewrites an error of cobra about several flags, with the flags as a user types them.
+func flagGroup(text string) string {
+	for _, g := range flagGroups {
+		if found := g.cobra.FindStringSubmatch(text); found != nil {
+			return fmt.Sprintf(g.says, "--"+strings.ReplaceAll(found[1], " ", g.join+"--"))
+		}
+	}
+	return text
 }
 
 // sentence returns the text that reports an error.

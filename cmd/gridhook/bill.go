@@ -50,7 +50,7 @@ kWh. A step has 15, 30 or 60 minutes. A file without --start is a typical year f
 			}
 			made, err := f.bill(cmd.Context(), g, args, request)
 			if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
-				return usagef("%s %s", billFlagOf(cmd, fieldFlags, wrong.Fields[0].Field), wrong.Fields[0].Message)
+				return usagef("%s %s", billFlagOf(cmd, fieldFlags, wrong.Fields[0].Field), withFlags(cmd, fieldFlags, wrong.Fields[0].Message))
 			}
 			if err != nil {
 				return nameFlags(cmd, fieldFlags, err)
@@ -78,7 +78,8 @@ func billFlagOf(cmd *cobra.Command, flags []bodyFlag, field string) string {
 	if field == "ratePlanId" {
 		return "--plan, --catalog or --tariff"
 	}
-	return cmp.Or(flagOf(cmd, flags, field), "--"+field)
+	flag, _ := flagOf(cmd, flags, field)
+	return "--" + cmp.Or(flag.name, field)
 }
 
 // bill requests the bill of a home on the server. It calculates the bill of any other

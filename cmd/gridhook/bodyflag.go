@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -122,29 +120,6 @@ func addFlags(cmd *cobra.Command, all []bodyFlag) (read func() (fields, error)) 
 		}
 		return body, nil
 	}
-}
-
-// nameFlags names the flags instead of the fields in a refusal of the server.
-func nameFlags(cmd *cobra.Command, flags []bodyFlag, err error) error {
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		for i := range refused.FieldErrors {
-			wrong := &refused.FieldErrors[i]
-			wrong.Field = cmp.Or(flagOf(cmd, flags, wrong.Field), wrong.Field)
-		}
-	}
-	return err
-}
-
-// flagOf returns the flag that sets a field such as eventTypes[0], or "" if there is none. Of
-// several flags for a field, it returns the given one.
-func flagOf(cmd *cobra.Command, flags []bodyFlag, field string) (name string) {
-	for _, f := range flags {
-		part, ok := strings.CutPrefix(field, cmp.Or(f.field, f.name))
-		if ok && (part == "" || part[0] == '[') && (name == "" || given(cmd, f.name)) {
-			name = "--" + f.name
-		}
-	}
-	return name
 }
 
 // add adds the flag to a command. The returned function returns the value of the field.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -103,13 +105,60 @@ func (g *globals) refusal(e *client.Error) string {
 	case e.Code == client.CodeNotFound && strings.Contains(text, "rate plan") && g.org != "":
 		return text + `: look for it with --org "" among the plans that all organizations share, or add a plan of the catalog with gridhook plan add`
 	case e.RecoveryAction != "":
-		recovery := strings.ReplaceAll(e.RecoveryAction, "retry_after_seconds", fmt.Sprintf("%d seconds", e.RetryAfterSeconds)) // the field is not shown
-		text += ". " + strings.TrimSuffix(recovery, ".")
+		shown := strings.NewReplacer("retry_after_seconds", fmt.Sprintf("%d seconds", e.RetryAfterSeconds), "organizationId and the header x-gridhook-organization", "--org")
+		text += ". " + strings.TrimSuffix(shown.Replace(e.RecoveryAction), ".")
 	}
 	if e.Status >= http.StatusInternalServerError && e.RequestID != "" {
 		text += " (request " + e.RequestID + ")"
 	}
 	return text
+}
+
+// nameFlags names the flags instead of the fields in a refusal of the server, and the unit of
+// a number that the flag takes as a duration.
+func nameFlags(cmd *cobra.Command, flags []bodyFlag, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return err
+	}
+	for i := range refused.FieldErrors {
+		wrong := &refused.FieldErrors[i]
+		wrong.Message = withFlags(cmd, flags, wrong.Message)
+		flag, ok := flagOf(cmd, flags, wrong.Field)
+		if !ok {
+			continue
+		}
+		wrong.Field = "--" + flag.name
+		if s, isSpan := flag.value.(span); isSpan && strings.HasPrefix(wrong.Message, "must be from ") {
+			wrong.Message += map[time.Duration]string{time.Minute: " minutes", time.Second: " seconds"}[s.unit]
+		}
+	}
+	return err
+}
+
+// fieldName matches the name of a field in a sentence, such as startTime.
+var fieldName = regexp.MustCompile(`\b[a-z]+[A-Z]\w*`)
+
+// withFlags replaces the fields in a sentence by their flags.
+func withFlags(cmd *cobra.Command, flags []bodyFlag, text string) string {
+	return fieldName.ReplaceAllStringFunc(text, func(field string) string {
+		if flag, ok := flagOf(cmd, flags, field); ok {
+			return "--" + flag.name
+		}
+		return field
+	})
+}
+
+// flagOf returns the flag that sets a field such as eventTypes[0]. Of several flags for a
+// field, it returns the given one.
+func flagOf(cmd *cobra.Command, flags []bodyFlag, field string) (flag bodyFlag, ok bool) {
+	for _, f := range flags {
+		part, sets := strings.CutPrefix(field, cmp.Or(f.field, f.name))
+		if sets && (part == "" || part[0] == '[') && (!ok || given(cmd, f.name)) {
+			flag, ok = f, true
+		}
+	}
+	return flag, ok
 }
 
 // takes checks a command's arguments. names are the arguments' names in errors.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -101,16 +102,18 @@ func TestHelp(t *testing.T) {
 
 // An error of the server names the flag of a wrong field, of several flags the given one.
 func TestErrors_Flags(t *testing.T) {
-	for _, test := range []struct{ args, path, field, says string }{
-		{"endpoint create --org acme --url https://a.example --event x", "/v1/webhook/endpoints/create", "eventTypes[0]", "--event: is bad"},
-		{"plan event create tou --from 1h --to 2h --adder 1", "/v1/admin/plan_events/create", "adder", "--adder: is bad"},
-		{"plan event create tou --from 1h --to 2h --rebate 1", "/v1/admin/plan_events/create", "adder", "--rebate: is bad"},
-		{"endpoint create --org acme --url https://a.example", "/v1/webhook/endpoints/create", "authentication.type", "authentication.type: is bad"},
-		{"signal h1 --org acme", "/v1/homes/h1/price_signal", "timezone", "timezone: is bad"},
-		{"bill h1 --org acme --load " + hoursOf(t, 24, 1), "/v1/homes/h1/bill", "loadKwh", "--load: is bad"},
+	for _, test := range []struct{ args, path, field, says, message string }{
+		{"signal h1 --org acme --from 2h --to 1h", "/v1/homes/h1/price_signal", "endTime", "--to: is not after --from, onChange", "is not after startTime, onChange"},
+		{"schedule create --org acme --every 48h", "/v1/webhook/schedules/create", "everyMinutes", "--every: must be from 1 to 1440 minutes", "must be from 1 to 1440"},
+		{"endpoint create --org acme --url https://a.example --event x", "/v1/webhook/endpoints/create", "eventTypes[0]", "--event: is bad", ""},
+		{"plan event create tou --from 1h --to 2h --adder 1", "/v1/admin/plan_events/create", "adder", "--adder: is bad", ""},
+		{"plan event create tou --from 1h --to 2h --rebate 1", "/v1/admin/plan_events/create", "adder", "--rebate: is bad", ""},
+		{"endpoint create --org acme --url https://a.example", "/v1/webhook/endpoints/create", "authentication.type", "authentication.type: is bad", ""},
+		{"signal h1 --org acme", "/v1/homes/h1/price_signal", "timezone", "timezone: is bad", ""},
+		{"bill h1 --org acme --load " + hoursOf(t, 24, 1), "/v1/homes/h1/bill", "loadKwh", "--load: is bad", ""},
 	} {
 		f := newFake(t)
-		f.on(test.path, answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","field_errors":[{"field":"` + test.field + `","message":"is bad"}]}`})
+		f.on(test.path, answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","field_errors":[{"field":"` + test.field + `","message":"` + cmp.Or(test.message, "is bad") + `"}]}`})
 		if got := run(t, f, "", strings.Fields(test.args)); got.code != exitFailure || got.err != "gridhook: "+test.says+"\n" {
 			t.Errorf("%s: exit %d, %q, want %q", test.args, got.code, got.err, test.says)
 		}
@@ -126,6 +129,10 @@ func TestErrors(t *testing.T) {
 		{
 			"every wrong field", answer{400, `{"error_code":"VALIDATION_FAILED","message":"m","recovery_action":"r","field_errors":[{"field":"name","message":"is required"},{"field":"id","message":"is bad"}]}`},
 			"--name: is required; --id: is bad",
+		},
+		{
+			"another organization", answer{403, `{"error_code":"FORBIDDEN","message":"No.","recovery_action":"Omit organizationId and the header x-gridhook-organization to act for it."}`},
+			"No. Omit --org to act for it",
 		},
 		{
 			"what to do", answer{409, `{"error_code":"CONFLICT","message":"There is already one.","recovery_action":"Use another identifier."}`},

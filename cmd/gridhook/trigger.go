@@ -99,17 +99,6 @@ func deriveTrigger(r record) {
 // errUndelivered says that deliveries of a trigger failed.
 var errUndelivered = errors.New("not every home was reached")
 
-// undelivered counts the deliveries that did not bring an endpoint up to date.
-func undelivered(p events.Progress) int {
-	n := 0
-	for outcome, count := range p.Outcomes {
-		if !reached(outcome) {
-			n += count
-		}
-	}
-	return n
-}
-
 // reached reports whether an outcome leaves an endpoint up to date. The endpoint already
 // has an unchanged signal. A newer signal replaces a superseded one.
 func reached(o events.Outcome) bool {

@@ -201,9 +201,15 @@ func worstOutcome(p events.Progress) events.Outcome {
 
 // outcomeLine sums up a trigger in one line.
 func outcomeLine(p events.Progress) string {
+	undelivered := 0
+	for outcome, n := range p.Outcomes {
+		if !reached(outcome) && outcome != events.OutcomeRetrying {
+			undelivered += n
+		}
+	}
 	line := fmt.Sprintf("%d delivered", p.Outcomes[events.OutcomeDelivered])
-	if n := undelivered(p) - p.Outcomes[events.OutcomeRetrying]; n > 0 {
-		line += fmt.Sprintf(", %d not delivered", n)
+	if undelivered > 0 {
+		line += fmt.Sprintf(", %d not delivered", undelivered)
 	}
 	if n := p.Outcomes[events.OutcomeRetrying]; n > 0 {
 		line += fmt.Sprintf(", %d retrying", n)

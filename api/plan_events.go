@@ -48,11 +48,11 @@ func (s *server) setEvents(ctx context.Context, plan storage.Ref, events []stora
 	return changes, err
 }
 
-func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.PlanEventList, error) {
+func (s *server) listPlanEvents(_ context.Context, _ *rest.Call, in *wire.PlanIDInput) (wire.List[storage.PlanEvent], error) {
 	all, err := storage.Query(s.Store, func(v storage.View) (storage.PlanEvents, error) {
 		return storage.ReadPlanEvents(v, storage.KindRatePlan.Ref(in.Owner(), in.PlanID))
 	})
-	return wire.PlanEventList{Data: all.Events}, err
+	return wire.List[storage.PlanEvent]{Data: all.Events}, err
 }
 
 func (s *server) deletePlanEvent(ctx context.Context, c *rest.Call, in *wire.PlanIDInput) (wire.Deleted, error) {

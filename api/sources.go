@@ -211,8 +211,8 @@ func (s *server) checkSource(ctx context.Context, c *rest.Call, in *wire.PlanOwn
 	return s.Sources.Check(ctx, source)
 }
 
-func (s *server) listSourceAdapters(context.Context, *rest.Call, *struct{}) (wire.SourceAdapterList, error) {
-	list := wire.SourceAdapterList{Data: []wire.SourceAdapter{}}
+func (s *server) listSourceAdapters(context.Context, *rest.Call, *struct{}) (wire.List[wire.SourceAdapter], error) {
+	list := wire.List[wire.SourceAdapter]{Data: []wire.SourceAdapter{}}
 	for _, a := range feed.Adapters() {
 		var defaults storage.Source
 		defaults.Adapter = a.Name

@@ -7,6 +7,11 @@ type Page[T any] struct {
 	Next *string `json:"next"`
 }
 
+// List is a list without pages.
+type List[T any] struct {
+	Data []T `json:"data"`
+}
+
 // Deleted identifies the deleted resource.
 type Deleted struct {
 	ID      string `json:"id" example:"home_1"`

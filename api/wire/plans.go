@@ -27,11 +27,6 @@ type PlanWithTariff struct {
 	Tariff json.RawMessage `json:"tariff,omitempty" doc:"Absent if the plan has parts." example:"{\"energyratestructure\":[[{\"rate\":0.12,\"unit\":\"kWh\"}]]}"`
 }
 
-// PlanEventList lists the events of a plan.
-type PlanEventList struct {
-	Data []storage.PlanEvent `json:"data"`
-}
-
 // MarketSeries is a series of market prices, without the prices.
 type MarketSeries struct {
 	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share the series." example:"acme"`

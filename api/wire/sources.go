@@ -37,8 +37,3 @@ type SourceAdapter struct {
 	Secret       string           `json:"secret" doc:"What the secret of a source is. Empty if the adapter uses none." example:"subscription key"`
 	Parameters   []feed.Parameter `json:"parameters"`
 }
-
-// SourceAdapterList lists the adapters.
-type SourceAdapterList struct {
-	Data []SourceAdapter `json:"data"`
-}

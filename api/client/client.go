@@ -75,12 +75,7 @@ func Call[Out any](ctx context.Context, c *Client, path string, in any, idempote
 	return send[Out](ctx, c, path, jsonType, bytes.NewReader(body), idempotencyKey...)
 }
 
-func (c *Client) sender() *http.Client {
-	if c.HTTP == nil {
-		return defaultHTTP
-	}
-	return c.HTTP
-}
+func (c *Client) sender() *http.Client { return cmp.Or(c.HTTP, defaultHTTP) }
 
 // send sends a body unchanged and decodes the response.
 func send[Out any](ctx context.Context, c *Client, path, contentType string, body io.Reader, idempotencyKey ...string) (out Out, err error) {

@@ -83,12 +83,7 @@ func (g *globals) ofOperator(plural string) error {
 }
 
 // server returns the address of the server.
-func (g *globals) server() string {
-	if g.isPartner() {
-		return g.apiURL
-	}
-	return g.adminURL
-}
+func (g *globals) server() string { return cmp.Or(g.apiURL, g.adminURL) }
 
 // operatorNeeds annotates flags that only an operator must give. A partner's key already
 // determines the organization.

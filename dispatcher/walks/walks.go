@@ -32,7 +32,7 @@ type position struct {
 }
 
 // reached returns the slice that the walk reached at least Lead ago, -1 for none.
-func (p *position) reached(now time.Time) int {
+func (p position) reached(now time.Time) int {
 	switch {
 	case now.Sub(p.latestSince) >= Lead:
 		return p.latest
@@ -43,7 +43,7 @@ func (p *position) reached(now time.Time) int {
 }
 
 // next returns the position after the walk reached a slice.
-func (p *position) next(slice int, now time.Time) position {
+func (p position) next(slice int, now time.Time) position {
 	n := position{latest: slice, latestSince: now, ripe: p.reached(now), pending: p.pending, pendingSince: p.pendingSince}
 	if n.ripe >= p.pending { // a pending slice stays until it is ripe
 		n.pending, n.pendingSince = p.latest, p.latestSince
@@ -70,7 +70,7 @@ const (
 
 // NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
-	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}, swept: time.Now()}
+	return &Tracker{byOrg: map[string][]events.Trigger{}, positions: map[string]position{}}
 }
 
 // Accepted adds a trigger. Triggers arrive in the order of their sequences.
@@ -139,15 +139,13 @@ func (ws *Tracker) prune(org string) []events.Trigger {
 	now := time.Now()
 	var completed []events.Trigger
 	for _, t := range ws.byOrg[org] {
-		if p, ok := ws.positions[t.ID]; ok && p.reached(now) == allSlices {
+		if ws.positions[t.ID].reached(now) == allSlices {
 			completed = append(completed, t)
 		}
 	}
-	if len(completed) > 0 {
-		ws.drop(org, func(t *events.Trigger) bool {
-			return slices.ContainsFunc(completed, func(newer events.Trigger) bool { return newer.Supersedes(t, newer.CreatedAt.Time) })
-		})
-	}
+	ws.drop(org, func(t *events.Trigger) bool {
+		return slices.ContainsFunc(completed, func(newer events.Trigger) bool { return newer.Supersedes(t, newer.CreatedAt.Time) })
+	})
 	return ws.byOrg[org]
 }
 

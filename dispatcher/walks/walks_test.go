@@ -215,8 +215,34 @@ func TestTracker_Bounded(t *testing.T) {
 	})
 }
 
+// A position may arrive before its trigger.
+func TestTracker_PositionBeforeTrigger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, older, newer := NewTracker(), newTrigger(1, 0, 4), newTrigger(2, 0, 4)
+		ws.Reached(at(newer, 5, false))
+		ws.Accepted(newer)
+		<-time.After(Lead)
+		if _, superseded := ws.SupersededBy(Place{&older, 5, false}, noon); !superseded {
+			t.Error("the position is lost")
+		}
+	})
+}
+
+// A worker that starts knows no time of the positions it reads. They count at once.
+func TestTracker_CaughtUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ws, older, newer := NewTracker(), newTrigger(1, 0, 4), newTrigger(2, 0, 4)
+		ws.Accepted(newer)
+		ws.Reached(at(newer, 5, false))
+		ws.CaughtUp()
+		if _, superseded := ws.SupersededBy(Place{&older, 5, false}, noon); !superseded {
+			t.Error("the position does not count")
+		}
+	})
+}
+
 // Triggers that no retry can meet are dropped, of every organization. Triggers with an open
-// window stay.
+// window stay, and for as long as any retry triggers with a window in the past.
 func TestTracker_Sweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, sequence := NewTracker(), uint64(0)
@@ -231,11 +257,12 @@ func TestTracker_Sweep(t *testing.T) {
 		accept("gone", 24)
 		accept("org", 24)
 		accept("org", 72)
+		accept("past", -1)
 		for _, tt := range []struct {
 			wait                 time.Duration
 			triggers, ofOrg, ofX int
 		}{
-			{23 * time.Hour, 4, 2, 1}, {2 * time.Hour, 3, 1, 2}, {48 * time.Hour, 1, 0, 1},
+			{23 * time.Hour, 5, 2, 1}, {2 * time.Hour, 3, 1, 2}, {48 * time.Hour, 1, 0, 1},
 		} {
 			<-time.After(tt.wait + time.Second)
 			accept("x", 24)

@@ -222,8 +222,8 @@ func latestOf(a, b time.Time) time.Time {
 // park postpones a slice and the rest of its lane as one message on disk. So an endpoint
 // that is down costs a handful of messages, whatever the number of homes.
 func (w *Worker) park(ctx context.Context, s *events.Slice, until time.Time) error {
-	_, err := w.putRetries(ctx, []events.Retry{{
+	_, err := w.putRetries(ctx, events.Retry{
 		Trigger: s.Trigger, Sequence: s.Sequence, DueAt: storage.Time{Time: until.Add(s.ClockLag).UTC()}, Walk: s,
-	}})
+	})
 	return err
 }

@@ -154,6 +154,30 @@ func TestRetry_RetryAfterBeyondDeadline(t *testing.T) {
 	})
 }
 
+// The retry of a slice is due after the wait that one of its responses asks for. Another worker
+// knows the wait only from there.
+func TestRetry_RetryAfterOfOneHome(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const homes = 3
+		w.homes(homes)
+		w.endpoint("ep")
+		waits := events.MessageID(w.trigger(24).ID, homeID(0), "ep")
+		w.partner.hosts("ep", http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("webhook-id") == waits {
+				answer.Header().Set("Retry-After", "90")
+			}
+			answer.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		w.worker()
+		<-time.After(time.Minute)
+		for _, d := range w.bus.receipts[0].Deliveries {
+			if wait := d.NextAt.Sub(d.At.Time); wait < 90*time.Second {
+				t.Errorf("%s is due %s after its attempt, want 90 s", d.HomeID, wait)
+			}
+		}
+	})
+}
+
 // withHeader adds a header to every response.
 func withHeader(h http.Handler, name, value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

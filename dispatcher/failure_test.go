@@ -102,7 +102,7 @@ func TestSlice_DeadLetter(t *testing.T) {
 			}
 			return nil
 		}
-		w.worker()
+		n := w.worker()
 		began := time.Now()
 		trigger := w.triggerOf("org", 24, "plan")
 		w.delete(storage.KindHome.Ref("org", homeID(events.SliceHomes+7)))
@@ -114,8 +114,16 @@ func TestSlice_DeadLetter(t *testing.T) {
 		if took := time.Since(began); took < 10*time.Second || took > time.Minute {
 			t.Errorf("slice failed after %s", took)
 		}
-		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "slice" || !strings.Contains(string(w.bus.dead[0].Body), `"number":1`) || w.bus.redelivered != 0 {
-			t.Errorf("dead letters are %+v, with %d redeliveries", w.bus.dead, w.bus.redelivered)
+		if len(w.bus.dead) != 1 || w.bus.redelivered != 0 {
+			t.Fatalf("dead letters are %+v, with %d redeliveries", w.bus.dead, w.bus.redelivered)
+		}
+		d := w.bus.dead[0]
+		if d.ID != trigger.ID+"."+(&events.Slice{Number: 1}).Key() || d.Kind != "slice" || d.OrganizationID != "org" || d.TriggerID != trigger.ID ||
+			d.Reason != "bad" || d.At.Before(began) || !strings.Contains(string(d.Body), `"number":1`) {
+			t.Errorf("dead letter is %+v", d)
+		}
+		if m := n.metrics(t); m["gridhook_messages_failed_total"] != maxFailures || m["gridhook_dead_letters_total"] != 1 || m["gridhook_deliveries_total"] != homes-2 {
+			t.Errorf("metrics are %v", m)
 		}
 	})
 }
@@ -163,15 +171,23 @@ func TestRetry_DeadLetter(t *testing.T) {
 				r.Homes[0].Curve = 7
 			}
 		}
-		w.worker()
+		n := w.worker()
 		tr := w.trigger(24)
-		for _, d := range w.wants(tr, outcomes{events.OutcomeFailed: 3}) {
+		list := w.wants(tr, outcomes{events.OutcomeFailed: 3})
+		for _, d := range list {
 			if !strings.Contains(d.Reason, "5 times: home") || d.Attempt != 1 {
 				t.Fatalf("delivery of %s is %+v", d.HomeID, d)
 			}
 		}
 		if len(w.bus.dead) != 1 || w.bus.dead[0].Kind != "retry" || w.bus.dead[0].TriggerID != tr.ID {
 			t.Errorf("dead letters are %+v", w.bus.dead)
+		}
+		if failures := n.metrics(t)["gridhook_messages_failed_total"]; failures != maxFailures {
+			t.Errorf("%g failures are counted, want %d", failures, maxFailures)
+		}
+		_, inputs, err := w.ledger.RetryInputs("org", tr.ID, list)
+		if err != nil || len(inputs) != 1 || len(inputs[0].Homes) != 2 { // all but the spoiled one
+			t.Errorf("inputs of a replay are %+v, %v", inputs, err)
 		}
 	})
 }

@@ -294,9 +294,11 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (size 
 			err = storage.ErrUnavailable
 		}()
 	}
-	return 0, c.do(ctx, "put retries", func(b *fakeBus) {
+	err = c.do(ctx, "put retries", func(b *fakeBus) {
 		for _, r := range retries {
-			r = copied(b, r)
+			var text []byte
+			text, r = stored(b, r)
+			size += len(text)
 			if b.spoil != nil && r.Walk == nil {
 				b.spoil(&r)
 			}
@@ -321,11 +323,15 @@ func (c *busConn) PutRetries(ctx context.Context, retries []events.Retry) (size 
 			b.retryPuts = append(b.retryPuts, r)
 		}
 	})
+	return size, err
 }
 
 func receiptName(org, trigger, key string) string { return org + "." + trigger + "." + key }
 
 func (c *busConn) PutReceipt(ctx context.Context, r events.Receipt) error {
+	if err := c.bus.refused("put receipt", r.Key); err != nil {
+		return err
+	}
 	if text, err := json.Marshal(r); err != nil || len(text) > c.bus.maxPayload {
 		return fmt.Errorf("receipt has %d bytes: maximum payload exceeded: %w", len(text), err)
 	}

@@ -37,10 +37,10 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 		ctx, cancel := persisting(ctx)
 		defer cancel()
 		err := store(ctx)
-		if err != nil && !errors.Is(err, storage.ErrUnavailable) {
-			return backoff.Permanent(err)
+		if errors.Is(err, storage.ErrUnavailable) {
+			return err
 		}
-		return err
+		return backoff.Permanent(err) // nil for nil
 	}
 	delays := backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(firstPersistDelay), backoff.WithMaxInterval(lastPersistDelay), backoff.WithMaxElapsedTime(0),
@@ -55,15 +55,11 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 // outcomes without a request. record adds the outcomes of the jobs. If the organization's
 // history has outgrown its quota, it leaves out the responses and the content for replays.
 func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
-	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
-	retries := batchRetries(t, jobs, results)
-	err := w.persist(ctx, func(ctx context.Context) (err error) {
-		receipt.RetryBytes, err = w.putRetries(ctx, retries)
-		return err
-	})
+	size, err := w.putRetries(ctx, batchRetries(t, jobs, results)...)
 	if err != nil && requeues(ctx, err) {
 		return err
 	}
+	receipt.TriggerID, receipt.OrganizationID, receipt.RetryBytes = t.ID, t.OrganizationID, size
 	deliveries := make([]events.Delivery, len(results))
 	for i := range results {
 		d := results[i].delivery
@@ -96,13 +92,17 @@ func dropResponses(r *events.Receipt) {
 	}
 }
 
-func (w *Worker) putRetries(ctx context.Context, retries []events.Retry) (size int, err error) {
+// putRetries persists retries and returns their size in bytes. A call that failed may have
+// stored them: what is redelivered would then be made beside them.
+func (w *Worker) putRetries(ctx context.Context, retries ...events.Retry) (size int, err error) {
 	if len(retries) == 0 {
 		return 0, nil
 	}
-	ctx, cancel := persisting(ctx)
-	defer cancel()
-	if size, err = w.Bus.PutRetries(ctx, retries); err == nil {
+	err = w.persist(ctx, func(ctx context.Context) (err error) {
+		size, err = w.Bus.PutRetries(ctx, retries)
+		return err
+	})
+	if err == nil {
 		w.metrics.retriesScheduled.Add(float64(len(retries)))
 	}
 	return size, err

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -171,6 +172,49 @@ func TestRecord_StopWhileStoreFull(t *testing.T) {
 		w.bus.fill(false)
 		w.worker()
 		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 2)
+	})
+}
+
+// A stopping worker requeues a slice whose retries cannot be stored, although its receipt could
+// be: the receipt would lose the retries.
+func TestRecord_StopWhileRetriesUnavailable(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.options.DrainTimeout = 5 * time.Second
+		w.homes(2)
+		w.endpoint("ep")
+		var available atomic.Bool
+		w.bus.refuse = func(name, _ string) error {
+			if name == "put retries" && !available.Load() {
+				return storage.ErrUnavailable
+			}
+			return nil
+		}
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusInternalServerError })
+		first := w.worker()
+		tr := w.trigger(24)
+		<-time.After(time.Minute)
+		first.stop()
+		available.Store(true)
+		w.partner.answers(func(*http.Request, arrival) int { return http.StatusOK })
+		w.worker()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: 2}), 1)
+	})
+}
+
+// A slice whose receipt cannot be stored at all is not lost.
+func TestRecord_UnstorableReceipt(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(2)
+		w.endpoint("ep")
+		var tries atomic.Int64
+		w.bus.refuse = func(name, _ string) error {
+			if name == "put receipt" && tries.Add(1) <= 2 { // with and without responses
+				return errors.New("bad")
+			}
+			return nil
+		}
+		w.worker()
+		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2}), 2)
 	})
 }
 

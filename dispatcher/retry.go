@@ -166,16 +166,12 @@ func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err erro
 	return gone, err
 }
 
-// postpone schedules an unchanged retry for a later time, under another key. It persists it,
-// because it may be stored although the call failed: the redelivered retry would then be made
-// beside it.
+// postpone schedules an unchanged retry for a later time, under another key.
 func (w *Worker) postpone(ctx context.Context, r events.Retry, until time.Time) error {
 	r.Round++
 	r.DueAt = storage.Time{Time: until.Add(w.clockLag(&r)).UTC()}
-	return w.persist(ctx, func(ctx context.Context) error {
-		_, err := w.putRetries(ctx, []events.Retry{r})
-		return err
-	})
+	_, err := w.putRetries(ctx, r)
+	return err
 }
 
 // clockLag returns how far this worker's clock is behind the clock of NATS, as far as a due

@@ -48,8 +48,12 @@ func TestRetry_OneHome(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(3)
 		w.endpoint("ep")
-		w.partner.answers(failing(500, 2, homeID(1)))
-		w.worker()
+		answer := failing(500, 2, homeID(1))
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			<-time.After(time.Millisecond) // a request that takes no time is none
+			return answer(r, a)
+		})
+		n := w.worker()
 		tr := w.trigger(24)
 		began := time.Now()
 		for _, d := range w.wants(tr, outcomes{events.OutcomeDelivered: 3}) {
@@ -70,6 +74,12 @@ func TestRetry_OneHome(t *testing.T) {
 		}
 		if len(w.bus.retryPuts) != 2 || len(w.bus.retryPuts[0].Homes) != 1 {
 			t.Errorf("stored %d retries", len(w.bus.retryPuts))
+		}
+		if first, last := w.bus.receipts[0].RetryBytes, w.bus.receipts[2].RetryBytes; first == 0 || last != 0 {
+			t.Errorf("receipts count %d and %d bytes of retries", first, last)
+		}
+		if m := n.metrics(t); m["gridhook_retries_scheduled_total"] != 2 || m["gridhook_deliveries_total"] != 5 {
+			t.Errorf("metrics are %v, want 2 retries and 5 outcomes", m)
 		}
 	})
 }

@@ -143,13 +143,19 @@ func TestRetry_RetryAfterBeyondDeadline(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.homes(1)
 		w.endpoint("ep", patience(60))
-		w.partner.answers(func(*http.Request, arrival) int { return http.StatusServiceUnavailable })
+		w.partner.answers(func(*http.Request, arrival) int {
+			<-time.After(5 * time.Second)
+			return http.StatusServiceUnavailable
+		})
 		w.partner.server.Handler = withHeader(w.partner, "Retry-After", "90")
 		w.worker()
+		began := time.Now()
 		_, list := w.settled(w.trigger(24))
 		const want = "the endpoint responded 503 Service Unavailable, and asked to wait beyond the deadline of this signal"
 		if len(list) != 1 || list[0].Outcome != events.OutcomeFailed || list[0].Reason != want {
 			t.Errorf("the deliveries are %+v, want one that failed because %s", list, want)
+		} else if late := list[0].At.Sub(began); late > time.Second {
+			t.Errorf("the last attempt is shown %s after its start", late)
 		}
 	})
 }

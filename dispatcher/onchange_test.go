@@ -157,6 +157,7 @@ func TestOnChange_LateRetry(t *testing.T) {
 // known signals of these homes are then dropped.
 func TestOnChange_CrossingTriggers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
+		w.options.EndpointConcurrency, w.options.Concurrency = 64, 64 // all requests at once, although the endpoint is new
 		w.homes(2)
 		w.endpoint("changes", onChange)
 		arrived, release := make(chan struct{}, 8), make(chan struct{})
@@ -174,8 +175,11 @@ func TestOnChange_CrossingTriggers(t *testing.T) {
 			<-arrived
 		}
 		close(release)
-		w.wants(one, outcomes{events.OutcomeDelivered: 2})
-		w.wants(two, outcomes{events.OutcomeDelivered: 2})
+		for _, d := range append(w.wants(one, outcomes{events.OutcomeDelivered: 2}), w.wants(two, outcomes{events.OutcomeDelivered: 2})...) {
+			if d.Attempt != 1 {
+				t.Fatalf("the deliveries do not overlap: %+v", d)
+			}
+		}
 		known, err := w.nodes[0].conn.Known(context.Background(), "org", "changes", 0)
 		if err != nil || len(known.Signals) != 0 {
 			t.Errorf("known signals are %v, %v", known.Signals, err)

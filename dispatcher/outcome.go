@@ -118,7 +118,6 @@ func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) re
 	if d.Reason == "" {
 		d.Reason = "the deadline passed before another attempt"
 	}
-	d.At = storage.Time{Time: w.Now().UTC()}
 	return result{delivery: d}
 }
 
@@ -186,7 +185,7 @@ func (w *Worker) supersededBy(j *job) string {
 		return newer.ID
 	}
 	home, err := storage.Get[storage.Home](w.Store, storage.KindHome.Ref(j.Trigger.OrganizationID, j.Signal.HomeID))
-	if err == nil && home.RatePlanID != plan {
+	if err == nil {
 		newer, _ = w.walks.SupersededBy(j.place, now, plan, home.RatePlanID)
 	}
 	return newer.ID

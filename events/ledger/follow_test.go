@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -163,6 +164,66 @@ func TestFollow_SourceLostItsEnd(t *testing.T) {
 	followUntil(t, l, s, folded(1))
 	s.triggers = append(s.triggers, events.Sequenced[events.Trigger]{Sequence: 2, Value: trigger("org", "trg_4", 0, 1)})
 	followUntil(t, l, s, folded(2))
+}
+
+// A restart folds nothing twice, but everything if the source has lost its latest receipts.
+func TestFollow_Restart(t *testing.T) {
+	path, tr := filepath.Join(t.TempDir(), "ledger.db"), trigger("org", "trg_1", 0, 1)
+	s := &source{identity: "one", triggers: sequenced([]events.Trigger{tr}), receipts: sequenced([]events.Receipt{
+		slice(tr, 0, true, delivery("a", events.OutcomeRetrying, 1)), retry(tr, "r1.ep.a.1", delivery("a", events.OutcomeDelivered, 2)),
+	})}
+	for _, tt := range []struct {
+		receipts int
+		want     events.TriggerStatus
+		after    uint64
+	}{{2, events.TriggerCompleted, 0}, {2, events.TriggerCompleted, 2}, {1, events.TriggerRunning, 0}} {
+		s.receipts = s.receipts[:tt.receipts]
+		l := openLedger(t, path)
+		l.begin(0, 0, math.MaxUint64, math.MaxUint64) // as at a start
+		followUntil(t, l, s, func() bool { return !l.Behind() })
+		if p, after := progress(t, l, tr), s.after[len(s.after)-1]; p.Status != tt.want || after != tt.after {
+			t.Errorf("with %d receipts the trigger is %s, folded after %d, want %s after %d", tt.receipts, p.Status, after, tt.want, tt.after)
+		}
+		must(t, l.Close())
+	}
+}
+
+// Follow deletes expired triggers.
+func TestFollow_Prunes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, l := time.Now(), newLedger(t)
+		clock := func() time.Time { return noon.Add(time.Since(began)) }
+		l.opt.Now = clock
+		tr := trigger("org", "trg_1", 0, 1)
+		s := &source{clock: clock, identity: "one", triggers: sequenced([]events.Trigger{tr})}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Follow(ctx, s) }()
+		<-time.After(l.opt.Keep)
+		progress(t, l, tr)
+		<-time.After(2 * pruneEvery)
+		if _, err := l.Progress("org", "trg_1"); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("an expired trigger remains: %v", err)
+		}
+		cancel()
+		must(t, <-done)
+	})
+}
+
+// The triggers and the receipts are awaited, whichever come first.
+func TestAwait_TriggersAndReceipts(t *testing.T) {
+	l, tr := newLedger(t), trigger("org", "trg_1", 0, 1)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.begin(0, 0, 1, 1)
+	fold(t, l, slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1)))
+	if err := l.AwaitTriggers(ended); err == nil || l.AwaitReceipts(ended) == nil || !l.Behind() {
+		t.Errorf("the ledger does not wait for its triggers: %v", err)
+	}
+	accept(t, l, tr)
+	if err := errors.Join(l.AwaitTriggers(ended), l.AwaitReceipts(ended)); err != nil || l.Behind() {
+		t.Errorf("the ledger has everything and waits: %v", err)
+	}
 }
 
 func TestFollow_Catchup(t *testing.T) {

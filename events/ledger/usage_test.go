@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -89,6 +91,55 @@ func TestQuota_NamesTheLimit(t *testing.T) {
 	}
 	if err := (events.Quota{}).Check("acme", events.Usage{Waiting: 1 << 20, Bytes: 1 << 50}); err != nil {
 		t.Errorf("without a quota: %v", err)
+	}
+}
+
+// repeats is a TriggerLog that has every request already.
+type repeats struct{ acceptor }
+
+func (*repeats) FirstRequest(_ context.Context, t events.Trigger) (events.Trigger, error) {
+	return t, nil
+}
+
+// The repeat of an accepted request is never beyond the quota.
+func TestQuota_RepeatedRequest(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.opt.Quota.Waiting = 1
+	accept(t, l, trigger("org", "trg_1", 0, 1))
+	repeat := trigger("org", "trg_2", 0, 1)
+	if err := l.Log(&repeats{}).Admit(t.Context(), repeat); err == nil {
+		t.Error("a trigger beyond the quota is admitted")
+	}
+	repeat.IdempotencyKey = "key"
+	if err := l.Log(&repeats{}).Admit(t.Context(), repeat); err != nil {
+		t.Errorf("the repeat of a request is refused: %v", err)
+	}
+	if err := l.Log(&acceptor{}).Admit(t.Context(), repeat); err == nil {
+		t.Error("a first request beyond the quota is admitted")
+	}
+}
+
+// The health of an endpoint stays while its last success or its last failure is recent.
+func TestPrune_Health(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]events.Outcome{{events.OutcomeFailed, events.OutcomeDelivered}, {events.OutcomeDelivered, events.OutcomeFailed}} {
+		l := newLedger(t)
+		for i, outcome := range order {
+			d, tr := delivery("h1", outcome, 1), trigger("org", fmt.Sprint("trg_", i), 0, 1)
+			d.Milliseconds, d.At = 1, at(time.Duration(i)*time.Hour)
+			accept(t, l, tr)
+			fold(t, l, slice(tr, 0, true, d))
+		}
+		for _, tt := range []struct {
+			before time.Duration
+			stays  bool
+		}{{30 * time.Minute, true}, {2 * time.Hour, false}} {
+			must(t, l.Prune(noon.Add(tt.before)))
+			if h, err := l.Health("org", "ep"); err != nil || h.LastFailureAt.IsZero() == tt.stays {
+				t.Errorf("%v, pruned before %s: %+v, %v", order, tt.before, h, err)
+			}
+		}
 	}
 }
 

@@ -225,6 +225,26 @@ func TestEndpoint_GoneAtFormerURL(t *testing.T) {
 	})
 }
 
+// A 410 does not replace the reason why an endpoint is disabled already.
+func TestEndpoint_GoneAfterDisabled(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(1)
+		w.endpoint("ep")
+		w.partner.answers(func(*http.Request, arrival) int {
+			w.changeEndpoint("ep", func(e *storage.WebhookEndpoint) {
+				e.Disable(storage.DisabledFailing, "it failed for days", time.Now())
+			})
+			return http.StatusGone
+		})
+		w.worker()
+		w.wants(w.trigger(24), outcomes{events.OutcomeFailed: 1})
+		e, err := storage.Get[storage.WebhookEndpoint](w.store, storage.KindWebhookEndpoint.Ref("org", "ep"))
+		if err != nil || e.Disabled == nil || e.Disabled.Reason != storage.DisabledFailing {
+			t.Errorf("endpoint is disabled because of %+v, %v", e.Disabled, err)
+		}
+	})
+}
+
 // While an endpoint that responds 410 cannot be disabled, its deliveries are retried: no
 // delivery log says that it was disabled.
 func TestEndpoint_GoneBeforeOutage(t *testing.T) {

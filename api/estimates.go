@@ -42,7 +42,7 @@ func NewEstimates(atOnce int, sent func() uint64) *Estimates {
 	if sent == nil {
 		sent = func() uint64 { return 0 }
 	}
-	n := cmp.Or(atOnce, max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2))
+	n := cmp.Or(atOnce, rest.HalfOfProcessors())
 	return &Estimates{rest.NewQueue(n, n, int64(maxWaiting+n), errWaiting), sent}
 }
 

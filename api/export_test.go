@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"runtime"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/storage"
@@ -44,7 +43,7 @@ func WhileReading(ctx context.Context, d Deps, o rest.Options, org string) http.
 	s := newServer(d, o)
 	c := &rest.Call{Caller: rest.Caller{Key: &storage.Key{Base: storage.Base{OrganizationID: org}}}}
 	running := make(chan struct{})
-	for range runtime.GOMAXPROCS(0) {
+	for range rest.HalfOfProcessors() {
 		go func() { _ = s.rest.InTurn(ctx, c, func() error { running <- struct{}{}; <-ctx.Done(); return nil }) }()
 		<-running
 	}

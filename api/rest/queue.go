@@ -67,12 +67,17 @@ var errReads = NewProblem(CodeRateLimited, fmt.Sprintf("The organization has %d 
 
 // newReads returns the queue of long reads. They read all records of a kind in an
 // organization, its deliveries, or a month of prices. One takes up to a second of processor
-// time, and a key may request a hundred a second. They would delay the requests of the other
-// organizations, and the webhooks.
+// time, and a key may request a hundred a second. An organization leaves half of the
+// processors to the other requests and the webhooks. A request or a webhook passes through
+// many goroutines, and each would wait for a processor.
 func newReads() *Queue {
-	n := runtime.GOMAXPROCS(0)
+	n := HalfOfProcessors()
 	return NewQueue(2*n, n, maxReads, errReads)
 }
+
+// HalfOfProcessors returns half of the number of processors, at least 1. A process may run more
+// threads than the machine has processors.
+func HalfOfProcessors() int { return max(1, min(runtime.NumCPU(), runtime.GOMAXPROCS(0))/2) }
 
 // StopReads ends the wait of long reads. A stopping process does not wait for them.
 func (s *Server) StopReads() { s.reads.Stop() }

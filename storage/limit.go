@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -17,6 +18,13 @@ type Limit struct {
 	Setting string
 	// Counts reports whether an entity counts against the limit. If nil, each counts.
 	Counts func(Record) bool
+}
+
+// deleted returns the limit of tombstones beside which an organization may create an entity.
+// Every scan of a kind passes its tombstones. An organization that creates and deletes all the
+// time would otherwise slow the scheduler and the workers.
+func (l *Limit) deleted() Limit {
+	return Limit{Kind: "deleted " + l.Kind, Max: max(10_000, 5*l.Max)}
 }
 
 // used returns the number of an organization's entities that count against the limit.
@@ -120,7 +128,8 @@ func (q *quota) release() {
 // Record. Errors: *LimitError, and the errors of View.
 func (q *quota) take(w Write, current Record) error {
 	if l, limited := q.s.limits[w.Kind]; limited {
-		if err := q.use(l, w.Org, 1, 0, l.used); err != nil {
+		deleted := func(v View, org string) (int, error) { return v.Deleted(w.Kind, org), nil }
+		if err := cmp.Or(q.use(l, w.Org, 1, 0, l.used), q.use(l.deleted(), w.Org, 0, 0, deleted)); err != nil {
 			return err
 		}
 	}

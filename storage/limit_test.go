@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,35 @@ func TestLimit_PerOrganization(t *testing.T) {
 	results[2].Err = nil
 	if got := strings.Join(changes(results), " "); got != "updated created  created updated" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestLimit_Deleted checks that an organization that creates and deletes all the time does not
+// fill the scans of its entities with tombstones.
+func TestLimit_Deleted(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	s.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 3, Setting: "max-endpoints"})
+	const deletions = 10_000
+	var gone []storage.Write
+	for i := range deletions {
+		gone = append(gone, storage.Write{Ref: storage.KindWebhookEndpoint.Ref("acme", fmt.Sprint("gone-", i)), Deleted: true})
+	}
+	for batch := range slices.Chunk(gone, storage.MaxBatch) {
+		if _, err := log.AppendBatch(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.CatchUp(t.Context()), s.Create(t.Context(), endpoint("acme", "last"))); err != nil {
+		t.Fatalf("beside as many deleted ones as allowed: %v", err)
+	}
+	if err := s.Delete(t.Context(), endpoint("acme", "last").Ref()); err != nil {
+		t.Fatal(err)
+	}
+	if _, refused := errors.AsType[*storage.LimitError](s.Create(t.Context(), endpoint("acme", "next"))); !refused {
+		t.Error("one more is created")
+	}
+	if err := s.Create(t.Context(), endpoint("rival", "next")); err != nil {
+		t.Errorf("another organization: %v", err)
 	}
 }
 

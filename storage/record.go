@@ -186,6 +186,8 @@ type View interface {
 	Devices(org, homeID, after string, fn func(Record) bool) error
 	// Count returns the number of an organization's live entities of a kind.
 	Count(kind Kind, org string) int
+	// Deleted returns the number of an organization's tombstones of a kind.
+	Deleted(kind Kind, org string) int
 	// Size returns the size of an organization's records in bytes, as Record.Size says.
 	Size(org string) int64
 	// Owner returns the organization of an entity whose identifier is unique across

@@ -105,6 +105,7 @@ func index(tx *bbolt.Tx, ref storage.Ref, before, after storage.Record) error {
 	return errors.Join(err,
 		add(tx, recordsKey, metaBucket, one(after.Revision > 0)-one(before.Revision > 0)),
 		add(tx, countKey(ref.Kind, ref.Org), countsBucket, one(live(after))-one(live(before))),
+		add(tx, deletedKey(ref.Kind, ref.Org), countsBucket, one(after.Deleted)-one(before.Deleted)),
 		add(tx, sizeKey(ref.Org), countsBucket, after.Size()-before.Size()))
 }
 

@@ -33,7 +33,7 @@ func erase(tx *bbolt.Tx, mark storage.Record) error {
 			}
 			if ref.Org != storage.Shared { // they are 0 now, and their keys name the organization
 				counts := tx.Bucket([]byte(countsBucket))
-				if err := errors.Join(counts.Delete(countKey(kind, ref.Org)), counts.Delete(sizeKey(ref.Org))); err != nil {
+				if err := errors.Join(counts.Delete(countKey(kind, ref.Org)), counts.Delete(deletedKey(kind, ref.Org)), counts.Delete(sizeKey(ref.Org))); err != nil {
 					return err
 				}
 			}

@@ -13,8 +13,8 @@ import (
 // Each kind has a bucket that maps organization\x00identifier to a stored record. The
 // entities of an organization are adjacent, so a scan reads neighbors.
 //
-// The counts bucket has the number of live entities by kind and organization, and the size
-// of each organization's records. The owners bucket has the organization of each entity
+// The counts bucket has the numbers of live entities and of tombstones by kind and
+// organization, and the size of each organization's records. The owners bucket has the organization of each entity
 // whose identifier is unique across organizations.
 const (
 	metaBucket   = "meta"
@@ -28,7 +28,7 @@ const (
 
 // form is the version of the storage format. A file of another version is rebuilt. A new
 // kind needs a new version: an older Gridhook has left the kind's records out of its file.
-const form = " 8"
+const form = " 9"
 
 // These keys of the meta bucket hold the last revision, the time of its write, and the
 // number of records including tombstones.
@@ -56,6 +56,8 @@ func entityKey(org, id string) []byte {
 }
 
 func countKey(k storage.Kind, org string) []byte { return entityKey(string(k), org) }
+
+func deletedKey(k storage.Kind, org string) []byte { return entityKey("deleted:"+string(k), org) }
 
 // sizeKey is the key of the size of an organization's live records.
 func sizeKey(org string) []byte { return entityKey("", org) }

@@ -94,6 +94,10 @@ func (v view) Devices(org, homeID, after string, fn func(storage.Record) bool) e
 
 func (v view) Count(kind storage.Kind, org string) int { return int(v.number(countKey(kind, org))) }
 
+func (v view) Deleted(kind storage.Kind, org string) int {
+	return int(v.number(deletedKey(kind, org)))
+}
+
 func (v view) Size(org string) int64 { return v.number(sizeKey(org)) }
 
 // number returns a number of the counts bucket.

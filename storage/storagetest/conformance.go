@@ -296,31 +296,31 @@ func (c conformance) devices(t *testing.T) {
 
 func (c conformance) count(t *testing.T) {
 	ref, other := storage.KindHome.Ref("count", "h"), storage.KindHome.Ref("count", "i")
-	want := func(n int, after string) {
+	want := func(n, deleted int, after string) {
 		t.Helper()
 		_ = c.replica.View(func(v storage.View) error {
-			if got := v.Count(storage.KindHome, "count"); got != n {
-				t.Errorf("after %s the count is %d, want %d", after, got, n)
+			if live, gone := v.Count(storage.KindHome, "count"), v.Deleted(storage.KindHome, "count"); live != n || gone != deleted {
+				t.Errorf("after %s there are %d, and %d deleted, want %d and %d", after, live, gone, n, deleted)
 			}
-			if got := v.Count(storage.KindSolar, "count"); got != 0 {
+			if got := v.Count(storage.KindSolar, "count") + v.Deleted(storage.KindSolar, "count"); got != 0 {
 				t.Errorf("after %s the count of another kind is %d", after, got)
 			}
 			return nil
 		})
 	}
-	want(0, "nothing")
+	want(0, 0, "nothing")
 	r := c.put(t, write(ref, 0, `1`))
-	want(1, "a create")
+	want(1, 0, "a create")
 	r = c.put(t, write(ref, r, `2`))
-	want(1, "an update")
+	want(1, 0, "an update")
 	c.put(t, write(other, 0, `1`))
-	want(2, "another create")
+	want(2, 0, "another create")
 	r = c.put(t, storage.Write{Ref: ref, Expect: r, At: at, Deleted: true})
-	want(1, "a delete")
+	want(1, 1, "a delete")
 	r = c.put(t, storage.Write{Ref: ref, Expect: r, At: at, Deleted: true})
-	want(1, "another delete")
+	want(1, 1, "another delete")
 	c.put(t, write(ref, r, `3`))
-	want(2, "a create again")
+	want(2, 0, "a create again")
 }
 
 func (c conformance) owner(t *testing.T) {

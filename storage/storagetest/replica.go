@@ -212,6 +212,17 @@ func (s *state) Count(kind storage.Kind, org string) (n int) {
 	return n
 }
 
+// Deleted returns the number of an organization's tombstones of a kind.
+func (s *state) Deleted(kind storage.Kind, org string) (n int) {
+	_ = s.Scan(kind, org, "", func(r storage.Record) bool {
+		if r.Deleted {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
 // Size returns the size of an organization's records.
 func (s *state) Size(org string) (n int64) {
 	for _, records := range s.kinds {

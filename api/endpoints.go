@@ -148,9 +148,11 @@ func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEnd
 	return s.showSecret(&e, secret, s.create(ctx, c, &e))
 }
 
-func (s *server) listEndpoints(_ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
-	list, err := storage.Query(s.Store, func(v storage.View) ([]storage.WebhookEndpoint, error) {
-		return storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
+func (s *server) listEndpoints(ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
+	var list []storage.WebhookEndpoint
+	err := s.rest.Scan(ctx, c, func(v storage.View) (err error) {
+		list, err = storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
+		return err
 	})
 	if err != nil {
 		return wire.Page[wire.Endpoint]{}, err

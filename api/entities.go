@@ -72,9 +72,10 @@ func plain[T, V any](show func(*T) V) showing[T, V] {
 // asStored shows an entity as it is stored.
 func asStored[T any](_ *server, _ *rest.Call, e *T) (T, error) { return *e, nil }
 
-// page returns a page of an owner's entities of a kind, shown inside the view that has them.
-func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
-	err = s.Store.View(func(v storage.View) error {
+// page returns a page of an owner's entities of a kind, shown inside the view that has them. It
+// is a long read, because it passes the tombstones of deleted entities.
+func page[T, V any, P entity[T]](ctx context.Context, s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
+	err = s.rest.Scan(ctx, c, func(v storage.View) error {
 		found, err := storage.ReadList[T, P](v, kind, owner, in.After, in.Limit+1)
 		if err != nil {
 			return err
@@ -89,15 +90,15 @@ func page[T, V any, P entity[T]](s *server, kind storage.Kind, owner string, in 
 // listOf returns a method that lists entities of a kind, of the organization to act for or
 // of the operator.
 func listOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
-	return func(s *server, _ context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
-		return page[T, V, P](s, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
+	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
+		return page[T, V, P](ctx, s, c, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
 	}
 }
 
 // listOwned returns a method that lists what an organization owns or all organizations share.
 func listOwned[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[wire.ListPlansInput, wire.Page[V]] {
-	return func(s *server, _ context.Context, _ *rest.Call, in *wire.ListPlansInput) (wire.Page[V], error) {
-		return page[T, V, P](s, kind, in.Owner(), in.PageInput, func(_ storage.View, e *T) (V, error) { return show(e), nil })
+	return func(s *server, ctx context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[V], error) {
+		return page[T, V, P](ctx, s, c, kind, in.Owner(), in.PageInput, func(_ storage.View, e *T) (V, error) { return show(e), nil })
 	}
 }
 

@@ -40,8 +40,8 @@ func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput
 	return wire.KeyWithText{Key: showKey(&key, storage.Time{}), Text: text}, nil
 }
 
-func (s *server) listKeys(_ context.Context, _ *rest.Call, in *wire.OrganizationPageInput) (wire.Page[wire.Key], error) {
-	return page(s, storage.KindKey, in.OrganizationID, in.PageInput, func(v storage.View, k *storage.Key) (wire.Key, error) {
+func (s *server) listKeys(ctx context.Context, c *rest.Call, in *wire.OrganizationPageInput) (wire.Page[wire.Key], error) {
+	return page(ctx, s, c, storage.KindKey, in.OrganizationID, in.PageInput, func(v storage.View, k *storage.Key) (wire.Key, error) {
 		used, err := lastUsed(v, k)
 		return showKey(k, used), err
 	})

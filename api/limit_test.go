@@ -201,6 +201,11 @@ func TestReads_InTurn(t *testing.T) {
 	}
 	for _, waits := range []struct{ path, body string }{
 		{"/v1/homes/list", ""},
+		{"/v1/webhook/endpoints/list", ""},
+		{"/v1/webhook/endpoints/ep_1/replay", `{"since":"2026-07-01T00:00:00Z"}`},
+		{"/v1/webhook/replays/list", ""},
+		{"/v1/webhook/schedules/list", ""},
+		{"/v1/channels/list", ""},
 		{"/v1/devices/hvac/list", ""},
 		{"/v1/webhook/deliveries/list", ""},
 		{"/v1/webhook/deliveries/history", ""},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -85,28 +86,11 @@ func showReplay(r *storage.Replay) wire.Replay {
 func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInput) (wire.Replay, error) {
 	id := storage.NewID("rpl_", c.Now)
 	return rest.Idempotent(ctx, s.rest, c, id, in, func(id string) (wire.Replay, error) {
-		if err := s.enabled(c.Org, c.ID); err != nil {
-			return wire.Replay{}, err
-		}
 		replay := storage.Replay{ReplayProgress: storage.ReplayProgress{
 			ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted,
 		}}
 		replay.OrganizationID = c.Org
-		switch going, err := s.replaying(c.Org, c.ID, id); {
-		case err != nil:
-			return wire.Replay{}, err
-		case going:
-			return wire.Replay{}, errReplaying
-		}
-		if err := createOnce(ctx, s.Store, &replay); err != nil {
-			return wire.Replay{}, err
-		}
-		// Of simultaneous requests the first one that is stored wins: each sees the earlier
-		// ones after its own write.
-		going, err := s.replaying(c.Org, c.ID, id)
-		if going {
-			err = cmp.Or(s.Store.Delete(ctx, replay.Ref()), error(errReplaying))
-		}
+		err := s.rest.InTurn(ctx, c, func() error { return s.startReplay(ctx, &replay) })
 		if err != nil {
 			return wire.Replay{}, err
 		}
@@ -117,24 +101,49 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 	})
 }
 
-// replaying reports whether an endpoint has an incomplete replay that was created before
-// the replay id, which may not be stored yet.
-func (s *server) replaying(org, endpointID, id string) (earlier bool, err error) {
-	err = s.Store.View(func(v storage.View) error {
-		own, err := v.Get(storage.KindReplay.Ref(org, id))
+// startReplay stores a replay, unless another one of its endpoint is incomplete.
+func (s *server) startReplay(ctx context.Context, replay *storage.Replay) error {
+	err := s.enabled(replay.OrganizationID, replay.EndpointID)
+	if err == nil {
+		err = s.replaying(replay)
+	}
+	if err == nil {
+		err = createOnce(ctx, s.Store, replay)
+	}
+	if err != nil {
+		return err
+	}
+	// Of simultaneous requests the first one that is stored wins: each sees the earlier
+	// ones after its own write.
+	if err = s.replaying(replay); errors.Is(err, errReplaying) {
+		err = cmp.Or(s.Store.Delete(ctx, replay.Ref()), err)
+	}
+	return err
+}
+
+// completed is a part of the stored record of a completed replay, which need not be decoded.
+var completed = []byte(`"status":"` + string(storage.ReplayCompleted) + `"`)
+
+// replaying returns errReplaying if the endpoint of a replay has an incomplete replay that was
+// created before it. The replay may not be stored yet.
+func (s *server) replaying(replay *storage.Replay) error {
+	return s.Store.View(func(v storage.View) error {
+		own, err := v.Get(replay.Ref())
 		if storage.IgnoreNotFound(err) != nil {
 			return err
 		}
-		for record, err := range storage.Live(v, storage.KindReplay, org, "") {
+		for record, err := range storage.Live(v, storage.KindReplay, replay.OrganizationID, "") {
 			if err != nil {
 				return err
 			}
+			if bytes.Contains(record.Value, completed) {
+				continue
+			}
 			r, err := storage.Decode[storage.Replay](record)
-			if err == nil && r.EndpointID == endpointID && r.Status != storage.ReplayCompleted && r.ID != id && (own.First == 0 || record.First < own.First) {
-				earlier = true
+			if err == nil && r.EndpointID == replay.EndpointID && r.ID != replay.ID && (own.First == 0 || record.First < own.First) {
+				return errReplaying
 			}
 		}
 		return nil
 	})
-	return earlier, err
 }

@@ -113,7 +113,7 @@ var endpointRoutes = []operation{
 		Summary:     "Create a webhook endpoint",
 		Description: "Only this response contains the signing secret. At the operator's limit of endpoints, the response is 409.",
 	}, (*server).createEndpoint),
-	do(rest.Route{Path: "/v1/webhook/endpoints/list", Name: "listEndpoints", Scope: storage.ScopeRead, Summary: "List the endpoints"}, (*server).listEndpoints),
+	do(rest.Route{Path: "/v1/webhook/endpoints/list", Name: "listEndpoints", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the endpoints"}, (*server).listEndpoints),
 	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/get", Name: "getEndpoint", Scope: storage.ScopeRead, Summary: "Get an endpoint"}, (*server).getEndpoint),
 	do(rest.Route{
 		Path: "/v1/webhook/endpoints/{id}/update", Name: "updateEndpoint", Scope: storage.ScopeWrite, Checks: true, Partial: true,
@@ -158,7 +158,7 @@ var replayRoutes = []operation{
 			"are skipped. Responds when the replay is stored durably.",
 	}, (*server).replayEndpoint),
 	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf(storage.KindReplay, plain(showReplay))),
-	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, plain(showReplay))),
+	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, plain(showReplay))),
 }
 
 // scheduleRoutes are the operations on schedules. A schedule triggers webhooks, so
@@ -171,7 +171,7 @@ var scheduleRoutes = []operation{
 			"By default, a schedule runs every quarter hour for the next 24 hours. " +
 			"With onPriceChange, it runs when a plan, its events or market prices change, for the affected homes only.",
 	}, (*server).createSchedule),
-	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Summary: "List the schedules"}, listOf(storage.KindSchedule, (*server).showSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the schedules"}, listOf(storage.KindSchedule, (*server).showSchedule)),
 	do(rest.Route{Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Scope: storage.ScopeRead, Summary: "Get a schedule with its next and its last run"}, getOf(storage.KindSchedule, (*server).showSchedule)),
 	do(rest.Route{
 		Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Scope: storage.ScopeTrigger, Checks: true, Partial: true,

@@ -158,8 +158,8 @@ func (s *server) updateSource(ctx context.Context, c *rest.Call, in *updateSourc
 	return s.source(c, source.Ref())
 }
 
-func (s *server) listSources(_ context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Source], error) {
-	return page(s, storage.KindSource, in.Owner(), in.PageInput, func(v storage.View, stored *storage.Source) (wire.Source, error) {
+func (s *server) listSources(ctx context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[wire.Source], error) {
+	return page(ctx, s, c, storage.KindSource, in.Owner(), in.PageInput, func(v storage.View, stored *storage.Source) (wire.Source, error) {
 		record, err := v.Get(stored.Ref())
 		if err != nil {
 			return wire.Source{}, err

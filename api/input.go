@@ -37,11 +37,9 @@ func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Oper
 			c.Wrong.Addf("body", "is required")
 			return nil, c.Wrong.Err()
 		case given && body != rest.BodyLines:
-			wrong, read := s.decode(c.Body, in, "body")
-			if !read {
-				return nil, &storage.InvalidError{Fields: wrong}
+			if err := s.readInput(ctx, c, in); err != nil {
+				return nil, err
 			}
-			c.Wrong.Add(wrong)
 		}
 		s.checkInput(in, c)
 		if err := c.Wrong.Err(); err != nil && !checks {
@@ -49,6 +47,20 @@ func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Oper
 		}
 		return run(s, ctx, c, in)
 	}
+}
+
+// readInput decodes the body of a call and adds its wrong fields to c.Wrong. It refuses a large
+// body with wrong fields, whose further checks could take longer than its decoding. Errors: also
+// those of rest.Server.Decode.
+func (s *server) readInput(ctx context.Context, c *rest.Call, in any) (err error) {
+	var wrong []storage.FieldError
+	read := false
+	err = s.rest.Decode(ctx, c, c.Body, func() { wrong, read = s.decode(c.Body, in, "body") })
+	if err == nil && (!read || len(wrong) > 0 && len(c.Body) > rest.LargeBody) {
+		return &storage.InvalidError{Fields: wrong}
+	}
+	c.Wrong.Add(wrong)
+	return err
 }
 
 // setDefaults sets the default values of an input.

@@ -212,9 +212,27 @@ func TestReads_InTurn(t *testing.T) {
 		{"/v1/webhook/deliveries/msg_1/get", ""},
 		{"/v1/webhook/deliveries/msg_1/request", ""},
 		{signalPath, `{"explain":true}`},
+		{signalPath, padded(rest.LargeBody + 1)},
 		{signalPath, `{"startTime":"2026-07-01T00:00:00Z","endTime":"2026-07-03T00:00:00Z"}`},
 	} {
 		ask(waits.path, waits.body).expect(t, http.StatusServiceUnavailable, rest.CodeUnavailable)
 	}
 	ask(signalPath, "").ok(t)
+}
+
+// TestBodies_LargeWrong checks that only the schema of a large body with wrong fields is
+// checked. The further checks of 50,000 headers took a quarter of a second.
+func TestBodies_LargeWrong(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	ask := func(padding int) []string {
+		body := `{"url":"ftp://acme.example/","timeoutSeconds":"soon"` + strings.Repeat(" ", padding) + `}`
+		return e.ask(key, "/v1/webhook/endpoints/create", body).expect(t, http.StatusBadRequest, rest.CodeValidationFailed).fields(t)
+	}
+	if got := ask(0); len(got) != 2 {
+		t.Errorf("of a small body the fields %v are wrong, want two", got)
+	}
+	if got := ask(rest.LargeBody); len(got) != 1 || got[0] != "timeoutSeconds" {
+		t.Errorf("of a large body the fields %v are wrong", got)
+	}
 }

@@ -52,7 +52,7 @@ func (i *Importer) Set(v storage.View, o, before *storage.OpenADRObject, object 
 	}
 	i.view = v
 	r := &request{
-		Request: &http.Request{Header: http.Header{"Content-Type": {"application/json"}}}, Call: &rest.Call{Now: now}, data: object, importer: i,
+		Request: &http.Request{Header: http.Header{"Content-Type": {"application/json"}}}, Call: &rest.Call{Now: now, Caller: rest.Caller{Operator: true}}, data: object, importer: i,
 		caller: caller{&storage.Key{ID: clientID, Base: storage.Base{OrganizationID: o.OrganizationID}}, true},
 	}
 	k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.of == o.Type })]

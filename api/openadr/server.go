@@ -1,6 +1,7 @@
 package openadr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -192,8 +193,8 @@ func (s *server) operate(rt *route, r *http.Request, c *rest.Call) (any, error) 
 	return result, err
 }
 
-// body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem and
-// *storage.InvalidError, and see rest.Server.ReadBody.
+// body decodes a request's body by a schema. It may be repeated. Errors: *rest.Problem,
+// *storage.InvalidError, and see rest.Server.ReadBody and Decode.
 func (s *server) body(r *request, into any, sch *schema.Schema) error {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "application/json" {
@@ -207,9 +208,11 @@ func (s *server) body(r *request, into any, sch *schema.Schema) error {
 	}
 	const maxDepth = 32
 	var p rest.FieldErrors
-	wrong, _ := schema.Decode(r.data, into, sch, "body", maxDepth)
-	p.Add(wrong)
-	return p.Err()
+	err = s.REST.Decode(r.Context(), r.Call, r.data, func() {
+		wrong, _ := schema.Decode(r.data, into, sch, "body", maxDepth)
+		p.Add(wrong)
+	})
+	return cmp.Or(err, p.Err())
 }
 
 // problem is the error body of the OpenADR document.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,16 +18,26 @@ type bodyMemory struct {
 	held Shares // by payer
 }
 
-// leastCounted is the maximum size of a body that is not counted, in bytes. Small requests
-// therefore succeed beside large ones. The limit on connections bounds the number of such
-// bodies.
-const leastCounted = 32 << 10
+// LargeBody is the size in bytes beyond which a body is counted, and decoded in turn. Small
+// requests therefore succeed beside large ones. The limit on connections bounds the number of
+// small bodies.
+const LargeBody = 32 << 10
+
+// Decode runs the decoding of a body, which takes up to a tenth of a second for a large one.
+// Errors: those of InTurn.
+func (s *Server) Decode(ctx context.Context, c *Call, body []byte, decode func()) error {
+	if len(body) <= LargeBody {
+		decode()
+		return nil
+	}
+	return s.InTurn(ctx, c, func() error { decode(); return nil })
+}
 
 // hold counts a body of n bytes until release is called. It never blocks. A body is always
 // accepted if it is the only one, or if it is the response of a stored change. An operator
 // has no share. Errors: errBodyMemory, ErrUnavailable.
 func (m *bodyMemory) hold(c *Caller, n int64, changed bool) (release func(), err error) {
-	if n <= leastCounted {
+	if n <= LargeBody {
 		return func() {}, nil
 	}
 	return m.held.Take(c.Payer(), n, func(total, own int64) error {
@@ -59,7 +70,7 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, errContentEncoding
 	}
-	size := int64(leastCounted)
+	size := int64(LargeBody)
 	if r.ContentLength >= 0 {
 		size = min(r.ContentLength, limit)
 	}
@@ -75,7 +86,7 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 		if int64(data.Len()) <= size || size == limit {
 			return data.Bytes(), nil
 		}
-		size = min(max(2*size, leastCounted), limit)
+		size = min(max(2*size, LargeBody), limit)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestBodyMemory_Hold(t *testing.T) {
 		"nothing else is held":          {nil, body{of("acme"), 9 * size, false}, 0},
 		"within the share":              {[]body{{of("acme"), size / 2, false}}, body{of("acme"), size / 2, false}, 0},
 		"beyond the share":              {[]body{{of("acme"), size / 2, false}}, body{of("acme"), size/2 + 1, false}, http.StatusTooManyRequests},
-		"not counted":                   {[]body{{of("acme"), size, false}}, body{of("acme"), leastCounted, false}, 0},
+		"not counted":                   {[]body{{of("acme"), size, false}}, body{of("acme"), LargeBody, false}, 0},
 		"another organization":          {[]body{{of("acme"), size, false}}, body{of("bolt"), size, false}, 0},
 		"for a child organization":      {[]body{{of("acme"), size, false}}, body{child, size, false}, http.StatusTooManyRequests},
 		"the response of a change":      {[]body{{of("acme"), size, false}}, body{of("acme"), size, true}, 0},
@@ -72,8 +72,8 @@ func TestBodyMemory_Hold(t *testing.T) {
 // A reading operation may have the kind or the organization of a change. Its responses
 // are limited like the others.
 func TestBodyMemory_ReadingOperation(t *testing.T) {
-	s := New(Deps{Store: storage.NewStore(nil, nil, time.Now)}, Options{MaxUnread: share * leastCounted})
-	held, err := s.bodies.hold(of("acme"), 2*leastCounted, false)
+	s := New(Deps{Store: storage.NewStore(nil, nil, time.Now)}, Options{MaxUnread: share * LargeBody})
+	held, err := s.bodies.hold(of("acme"), 2*LargeBody, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestBodyMemory_ReadingOperation(t *testing.T) {
 	for operation, want := range map[string]int{"": http.StatusTooManyRequests, "create": http.StatusOK} {
 		c := &Call{Caller: *of("acme"), Change: Change{Operation: operation, Kind: "programs", Org: "acme"}}
 		var failed error
-		status, _ := s.write(httptest.NewRecorder(), c, ownFormat, strings.Repeat("x", 2*leastCounted), &failed)
+		status, _ := s.write(httptest.NewRecorder(), c, ownFormat, strings.Repeat("x", 2*LargeBody), &failed)
 		if status != want {
 			t.Errorf("the operation %q: status %d, want %d: %v", operation, status, want, failed)
 		}
@@ -90,7 +90,7 @@ func TestBodyMemory_ReadingOperation(t *testing.T) {
 
 // A body without a Content-Length counts by what it has, not by the limit of its route.
 func TestServer_ReadBody_Chunked(t *testing.T) {
-	const limit = 32 * leastCounted
+	const limit = 32 * LargeBody
 	s := New(Deps{Store: storage.NewStore(nil, nil, time.Now)}, Options{MaxUnread: share * limit})
 	chunked := func(size int) (*Call, error) {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", size)))
@@ -104,7 +104,7 @@ func TestServer_ReadBody_Chunked(t *testing.T) {
 		return c, err
 	}
 	for _, test := range []struct{ size, counted int }{
-		{0, 0}, {leastCounted, 0}, {leastCounted + 1, 2 * leastCounted}, {2 * leastCounted, 2 * leastCounted}, {limit - 1, limit}, {limit, limit},
+		{0, 0}, {LargeBody, 0}, {LargeBody + 1, 2 * LargeBody}, {2 * LargeBody, 2 * LargeBody}, {limit - 1, limit}, {limit, limit},
 	} {
 		c, err := chunked(test.size)
 		if held := s.bodies.held.total; err != nil || held != int64(test.counted) {

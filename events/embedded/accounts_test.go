@@ -341,6 +341,7 @@ func TestEraseMQTT(t *testing.T) {
 			w := newMQTTWorld(t)
 			for _, org := range []string{"acme", "other"} {
 				w.publish(org, "t/topic-"+org, "message-"+org)
+				w.comesLate(org, "t/topic-"+org, "message-"+org) // until then a client may miss it
 				w.wants(w.device(org, "device-"+org, "t/topic-"+org), "message-"+org)
 			}
 			if off {

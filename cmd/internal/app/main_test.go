@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(blackboxtest.RunParallel(m)) }
+func TestMain(m *testing.M) { os.Exit(storagetest.Run(m, 6)) }

@@ -24,6 +24,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing/catalog"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 const (
@@ -102,7 +103,7 @@ func TestMain(m *testing.M) {
 	code := 1
 	var err error
 	if folder, err = os.MkdirTemp("", "gridhook-deployed-"); err == nil {
-		code = blackboxtest.RunParallel(m)
+		code = storagetest.Run(m, 6)
 		err = os.RemoveAll(folder)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/pricing/catalog"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // binaries are built once, from this tree.
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		if binaries, err = blackbox.Build(dir); err != nil {
 			return 1, err
 		}
-		return m.Run(), nil
+		return storagetest.Run(m, 0), nil
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

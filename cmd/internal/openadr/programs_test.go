@@ -18,17 +18,18 @@ func TestCallbacks_OfRatePlans(t *testing.T) {
 	w := newWorld(t)
 	w.subscribe("ven1", "/programs", `"PROGRAM"`, allOperations, "")
 	w.subscribe("foreign", "/foreign", `"PROGRAM"`, allOperations, "")
-	w.imports(plan("late", "0.1"))
+	w.imports(plan("late", "0.1"), plan("gone", "0.1"))
 	if c := w.await("the new plan", at("/programs", "CREATE", "late")); c.Object["programName"] != "late" || c.ObjectType != "PROGRAM" {
 		t.Errorf("the callback is %s", c.body)
 	}
+	w.await("the other new plan", at("/programs", "CREATE", "gone"))
 	w.imports(plan("late", "0.2"))
+	must(t, w.operator.DeletePlan(t.Context(), "acme", "gone"))
 	c := w.await("the changed plan", at("/programs", "UPDATE", "late"))
 	if read := w.want(http.StatusOK, "ven1", http.MethodGet, "programs/late", ""); read.field("modificationDateTime") != c.Object["modificationDateTime"] {
 		t.Errorf("the program is read as %s, and the callback is %s", read.body, c.body)
 	}
-	must(t, w.operator.DeletePlan(t.Context(), "acme", "late"))
-	if c := w.await("the removed plan", at("/programs", "DELETE", "late")); c.Object["programName"] != "late" {
+	if c := w.await("the removed plan", at("/programs", "DELETE", "gone")); c.Object["programName"] != "gone" {
 		t.Errorf("the callback is %s", c.body)
 	}
 	if n := w.count(func(c *callback) bool { return c.path == "/foreign" }); n != 0 {

@@ -16,11 +16,11 @@ import (
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
-	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/config"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(blackboxtest.RunParallel(m)) }
+func TestMain(m *testing.M) { os.Exit(storagetest.Run(m, 6)) }
 
 // world is a process with an organization, its clients and a receiver of callbacks.
 type world struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/cmd/internal/blackbox"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // patience limits every wait. It only ends a wait that hangs, so it is long enough for a
@@ -23,7 +24,7 @@ const patience = 3 * time.Minute
 var binaries blackbox.Binaries
 
 func TestMain(m *testing.M) {
-	code, err := withBinaries(func() int { return blackboxtest.RunParallel(m) })
+	code, err := withBinaries(func() int { return storagetest.Run(m, 6) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

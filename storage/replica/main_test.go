@@ -1,0 +1,10 @@
+package replica_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/gridhook/gridhook/storage/storagetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(storagetest.Run(m, 0)) }

@@ -1,0 +1,28 @@
+package storagetest
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Run runs the tests of a package with their temporary files in memory, if the system has
+// a suitable file system and TMPDIR is not set. NATS syncs every message, and a sync takes
+// milliseconds on a disk. Files in memory outlive a killed process too. A positive parallel
+// is the number of parallel tests, unless the command line has another: more than the
+// processors for tests that wait more than they compute. Run returns the exit code.
+func Run(m *testing.M, parallel int) (code int) {
+	if parallel > 0 {
+		if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+			panic(err) // package testing defines the flag
+		}
+	}
+	if memory := memoryFolder(); memory != "" && os.Getenv("TMPDIR") == "" {
+		if dir, err := os.MkdirTemp(memory, "gridhook-test-"); err == nil {
+			defer os.RemoveAll(dir)
+			_ = os.Setenv("TMPDIR", dir) // it is a valid name
+		}
+	}
+	return m.Run()
+}

@@ -224,7 +224,7 @@ func TestSavings_ClientDisconnects(t *testing.T) {
 // awaitEntrants waits until acme has a number of queued and running estimates.
 func awaitEntrants(t *testing.T, e *api.Estimates, want int64) {
 	t.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(2 * time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for e.Waiting("acme") != want {

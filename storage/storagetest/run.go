@@ -20,7 +20,7 @@ func Run(m *testing.M, parallel int) (code int) {
 	}
 	if memory := memoryFolder(); memory != "" && os.Getenv("TMPDIR") == "" {
 		if dir, err := os.MkdirTemp(memory, "gridhook-test-"); err == nil {
-			defer os.RemoveAll(dir)
+			defer func() { _ = os.RemoveAll(dir) }()
 			_ = os.Setenv("TMPDIR", dir) // it is a valid name
 		}
 	}

@@ -79,7 +79,7 @@ func TestChannels_Restart(t *testing.T) {
 	})
 	box := smtptest.Listen(t, smtp, smtptest.NoTLS)
 	run(func(*app.App) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		select {
 		case <-box.Arrived():

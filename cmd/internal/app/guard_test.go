@@ -84,12 +84,12 @@ func TestRepeated_Found(t *testing.T) {
 // once: that NATS is gone.
 func TestGuard_Disconnected(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), StartTimeout: 20 * time.Second, Log: log})
+	s, err := embedded.Start(embedded.Options{Dir: t.TempDir(), StartTimeout: 2 * time.Minute, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	conn, err := jetstream.ConnectBare("", jetstream.Options{}, log, s.Option())
-	if err = errors.Join(err, conn.Close(), s.Stop(20*time.Second)); err != nil {
+	if err = errors.Join(err, conn.Close(), s.Stop(2*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	g := guard{app: &App{conn: conn}}

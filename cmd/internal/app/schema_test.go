@@ -23,7 +23,7 @@ func stored(t *testing.T, messages ...string) (data string) {
 	t.Helper()
 	data = t.TempDir()
 	log := slog.New(slog.DiscardHandler)
-	s, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), StartTimeout: 20 * time.Second, Log: log})
+	s, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), StartTimeout: 2 * time.Minute, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func stored(t *testing.T, messages ...string) (data string) {
 		}
 	}
 	nc.Close()
-	if err := errors.Join(conn.Close(), s.Stop(20*time.Second)); err != nil {
+	if err := errors.Join(conn.Close(), s.Stop(2*time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return data
@@ -74,7 +74,7 @@ func TestSchema_NewerTakesOver(t *testing.T) {
 	if err := a.PublishState(t.Context(), "schema."+storage.Shared+".state", `{"v":3,"at":1,"value":{}}`); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := a.Wait(ctx); !errors.Is(err, jetstream.ErrNewerSchema) {
 		t.Errorf("the process ended with %v", err)

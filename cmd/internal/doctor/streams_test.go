@@ -18,7 +18,7 @@ import (
 
 func TestStreams_Changed(t *testing.T) {
 	s := external(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	conn, err := own.Connect(ctx, s.ClientURL(), own.Options{Replicas: 1, TriggersAge: 720 * time.Hour, ReceiptsAge: 168 * time.Hour}, slog.New(slog.DiscardHandler))
 	if err != nil {

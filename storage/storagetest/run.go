@@ -9,7 +9,8 @@ import (
 
 // Run runs the tests of a package with their temporary files in memory, if the system has
 // a suitable file system and TMPDIR is not set. NATS syncs every message, and a sync takes
-// milliseconds on a disk. Files in memory outlive a killed process too. A positive parallel
+// milliseconds on a disk. Files in memory outlive a killed process too. Do not use Run for
+// tests of `gridhook doctor`: it reports a data folder in memory. A positive parallel
 // is the number of parallel tests, unless the command line has another: more than the
 // processors for tests that wait more than they compute. Run returns the exit code.
 func Run(m *testing.M, parallel int) (code int) {

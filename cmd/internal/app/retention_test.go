@@ -48,7 +48,7 @@ var retentions = []retention{
 	{"OpenADR programs, events, subscriptions, VENs and resources", "GRIDHOOK_STATE", kinds{storage.KindOpenADRProgram, storage.KindOpenADREvent, storage.KindOpenADRSubscription, storage.KindOpenADRVEN, storage.KindOpenADRResource}, "`openadr-max-objects` of each", "by the client"},
 	{"OpenADR reports", "GRIDHOOK_STATE", kinds{storage.KindOpenADRReport}, "`openadr-max-objects`", "after `openadr-report-retention`"},
 	{"replays", "GRIDHOOK_STATE", kinds{storage.KindReplay}, "10,000 of each organization", "7 days after completion"},
-	{"deletions", "GRIDHOOK_STATE", nil, "`max-state`, as for all records of an organization", "after 30 days"},
+	{"deletions", "GRIDHOOK_STATE", nil, "`max-state`, as for all records of an organization. Of a kind with a limit, five times the limit, at least 10,000: then no more of the kind can be created", "after 30 days"},
 	{"marks of deleted organizations", "GRIDHOOK_STATE", kinds{storage.KindErasure}, "one for each", "a day after the longest of 30 days, `triggers-age` and `receipts-age`"},
 	{"marks of deleted solar, usage, measured load or market settings of an existing home", "GRIDHOOK_STATE", nil, "one for each", "30 days after the deletion of the home"},
 	{"deletions of a plan or series that a shared one replaces", "GRIDHOOK_STATE", nil, "one for each", "when the plan or series is created again"},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -16,12 +17,15 @@ func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, release := signal.NotifyContext(parent, signals...)
-	keep := context.AfterFunc(ctx, func() {
+	onSignal := sync.OnceFunc(func() {
 		signal.Ignore(syscall.SIGHUP) // the shell and the kernel both send it when a terminal closes
 		release()
 	})
+	unregister := context.AfterFunc(ctx, onSignal)
 	return ctx, func() {
-		keep()
+		if !unregister() {
+			onSignal() // it may be running
+		}
 		release()
 	}
 }

@@ -191,10 +191,10 @@ func (w *Worker) sliceFailed(ctx context.Context, s *events.Slice, cause error) 
 			HomeID: h.ID, Outcome: events.OutcomeFailed, At: now, Reason: failedReason(cause),
 		})
 	}
-	w.metrics.count(receipt.Deliveries)
 	if err := w.putDeadLetter(ctx, "slice", &s.Trigger, s.Key(), s, cause); err != nil {
 		return err
 	}
+	w.metrics.count(receipt.Deliveries)
 	return w.record(ctx, &s.Trigger, nil, nil, receipt)
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
@@ -176,6 +177,7 @@ func TestRetry_RetryAfterOfOneHome(t *testing.T) {
 		}))
 		w.worker()
 		<-time.After(time.Minute)
+		synctest.Wait()
 		for _, d := range w.bus.receipts[0].Deliveries {
 			if wait := d.NextAt.Sub(d.At.Time); wait < 90*time.Second {
 				t.Errorf("%s is due %s after its attempt, want 90 s", d.HomeID, wait)

@@ -191,6 +191,7 @@ func TestLimits_Fixed(t *testing.T) {
 func TestReads_InTurn(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	key, _ := e.twoTenants()
+	endpoint := e.newEndpoint(key)
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
 	d := e.deps
@@ -202,7 +203,7 @@ func TestReads_InTurn(t *testing.T) {
 	for _, waits := range []struct{ path, body string }{
 		{"/v1/homes/list", ""},
 		{"/v1/webhook/endpoints/list", ""},
-		{"/v1/webhook/endpoints/ep_1/replay", `{"since":"2026-07-01T00:00:00Z"}`},
+		{"/v1/webhook/endpoints/" + endpoint + "/replay", `{"since":"2026-07-01T00:00:00Z"}`},
 		{"/v1/webhook/replays/list", ""},
 		{"/v1/webhook/schedules/list", ""},
 		{"/v1/channels/list", ""},

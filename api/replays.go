@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -90,8 +89,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 			ID: id, EndpointID: c.ID, Since: in.Since, Outcomes: in.Outcomes, Status: storage.ReplayAccepted,
 		}}
 		replay.OrganizationID = c.Org
-		err := s.rest.InTurn(ctx, c, func() error { return s.startReplay(ctx, &replay) })
-		if err != nil {
+		if err := s.startReplay(ctx, c, &replay); err != nil {
 			return wire.Replay{}, err
 		}
 		if err := s.Tasks.PutTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
@@ -102,10 +100,11 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 }
 
 // startReplay stores a replay, unless another one of its endpoint is incomplete.
-func (s *server) startReplay(ctx context.Context, replay *storage.Replay) error {
+func (s *server) startReplay(ctx context.Context, c *rest.Call, replay *storage.Replay) error {
+	check := func(v storage.View) error { return replaying(v, replay) }
 	err := s.enabled(replay.OrganizationID, replay.EndpointID)
 	if err == nil {
-		err = s.replaying(replay)
+		err = s.rest.Scan(ctx, c, check)
 	}
 	if err == nil {
 		err = createOnce(ctx, s.Store, replay)
@@ -114,36 +113,28 @@ func (s *server) startReplay(ctx context.Context, replay *storage.Replay) error 
 		return err
 	}
 	// Of simultaneous requests the first one that is stored wins: each sees the earlier
-	// ones after its own write.
-	if err = s.replaying(replay); errors.Is(err, errReplaying) {
+	// ones after its own write. A stored replay waits for no turn, which could be refused.
+	if err = s.Store.View(check); errors.Is(err, errReplaying) {
 		err = cmp.Or(s.Store.Delete(ctx, replay.Ref()), err)
 	}
 	return err
 }
 
-// completed is a part of the stored record of a completed replay, which need not be decoded.
-var completed = []byte(`"status":"` + string(storage.ReplayCompleted) + `"`)
-
 // replaying returns errReplaying if the endpoint of a replay has an incomplete replay that was
 // created before it. The replay may not be stored yet.
-func (s *server) replaying(replay *storage.Replay) error {
-	return s.Store.View(func(v storage.View) error {
-		own, err := v.Get(replay.Ref())
-		if storage.IgnoreNotFound(err) != nil {
+func replaying(v storage.View, replay *storage.Replay) error {
+	own, err := v.Get(replay.Ref())
+	if storage.IgnoreNotFound(err) != nil {
+		return err
+	}
+	for record, err := range storage.Live(v, storage.KindReplay, replay.OrganizationID, "") {
+		if err != nil {
 			return err
 		}
-		for record, err := range storage.Live(v, storage.KindReplay, replay.OrganizationID, "") {
-			if err != nil {
-				return err
-			}
-			if bytes.Contains(record.Value, completed) {
-				continue
-			}
-			r, err := storage.Decode[storage.Replay](record)
-			if err == nil && r.EndpointID == replay.EndpointID && r.ID != replay.ID && (own.First == 0 || record.First < own.First) {
-				return errReplaying
-			}
+		r, err := storage.Decode[storage.Replay](record)
+		if err == nil && r.EndpointID == replay.EndpointID && r.Status != storage.ReplayCompleted && r.ID != replay.ID && (own.First == 0 || record.First < own.First) {
+			return errReplaying
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -59,8 +59,8 @@ func Kinds() []Kind {
 	}
 }
 
-// Ref names an entity of the kind. What a home, a rate plan, a device, a key or a source has
-// one of, such as the usage of a home, has its identifier.
+// Ref names an entity of the kind. An entity that belongs to another one, such as the usage of
+// a home, has the identifier of that one.
 func (k Kind) Ref(org, id string) Ref { return Ref{k, org, id} }
 
 // Ref names one entity: its kind, its organization (Shared for the operator's entities)

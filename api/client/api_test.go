@@ -3,7 +3,10 @@ package client_test
 import (
 	"encoding"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +121,39 @@ func TestClient_CoversAPI(t *testing.T) {
 	}
 	for name := range operations {
 		t.Errorf("the API has no operation %s", name)
+	}
+}
+
+// pathLiteral matches the path of an operation in the source.
+var pathLiteral = regexp.MustCompile(`"(/v1/[^"]*)"`)
+
+// The client says each path as the API does, so that a search finds both.
+func TestClient_PathsOfAPI(t *testing.T) {
+	var served []string
+	for _, route := range api.AudienceOperator.Routes() {
+		served = append(served, route.Path)
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range pathLiteral.FindAllStringSubmatch(string(source), -1) {
+			if found++; !slices.Contains(served, path[1]) {
+				t.Errorf("%s calls %s, which the API does not have", file, path[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no path found")
 	}
 }
 

@@ -18,7 +18,7 @@ func (c *Client) Deliveries(ctx context.Context, d DeliveriesRequest) (items []e
 
 // GetDelivery reads a delivery with all its attempts. id is the delivery's webhook-id.
 func (c *Client) GetDelivery(ctx context.Context, id string) (events.DeliveryLog, error) {
-	return Call[events.DeliveryLog](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/get", nothing)
+	return Call[events.DeliveryLog](ctx, c, at("/v1/webhook/deliveries/{id}/get", id), nothing)
 }
 
 // AcceptedRetry confirms that a retry is stored durably.
@@ -26,7 +26,7 @@ type AcceptedRetry = wire.AcceptedRetry
 
 // RetryDelivery retries an exhausted or expired delivery as the same message.
 func (c *Client) RetryDelivery(ctx context.Context, id string) (AcceptedRetry, error) {
-	return Call[AcceptedRetry](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/retry", nothing)
+	return Call[AcceptedRetry](ctx, c, at("/v1/webhook/deliveries/{id}/retry", id), nothing)
 }
 
 // DeliveryRequest is the HTTP request of a delivery, without secrets.
@@ -34,7 +34,7 @@ type DeliveryRequest = wire.DeliveryRequest
 
 // GetDeliveryRequest makes the HTTP request of a delivery again.
 func (c *Client) GetDeliveryRequest(ctx context.Context, id string) (DeliveryRequest, error) {
-	return Call[DeliveryRequest](ctx, c, "/v1/webhook/deliveries/"+segment(id)+"/request", nothing)
+	return Call[DeliveryRequest](ctx, c, at("/v1/webhook/deliveries/{id}/request", id), nothing)
 }
 
 // ReplayRequest selects the deliveries of an endpoint to retry.
@@ -45,12 +45,12 @@ type Replay = wire.Replay
 
 // ReplayEndpoint retries the deliveries that an endpoint did not receive.
 func (c *Client) ReplayEndpoint(ctx context.Context, id string, r ReplayRequest) (Replay, error) {
-	return Call[Replay](ctx, c, endpointPath(id, "replay"), r, r.IdempotencyKey)
+	return Call[Replay](ctx, c, at("/v1/webhook/endpoints/{id}/replay", id), r, r.IdempotencyKey)
 }
 
 // GetReplay returns the progress of a replay.
 func (c *Client) GetReplay(ctx context.Context, id string) (Replay, error) {
-	return Call[Replay](ctx, c, "/v1/webhook/replays/"+segment(id)+"/get", nothing)
+	return Call[Replay](ctx, c, at("/v1/webhook/replays/{id}/get", id), nothing)
 }
 
 // Replays lists the replays of the last week.

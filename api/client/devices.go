@@ -15,16 +15,16 @@ func (c *Client) Devices(ctx context.Context, homeID string, p Page) (items []st
 
 // GetHVAC reads one heating and cooling device.
 func (c *Client) GetHVAC(ctx context.Context, id string) (storage.HVACDevice, error) {
-	return Call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/get", nothing)
+	return Call[storage.HVACDevice](ctx, c, at("/v1/devices/hvac/{id}/get", id), nothing)
 }
 
 // SetHVACLinked sets whether a device is linked to the user. Optimization skips an
 // unlinked device.
 func (c *Client) SetHVACLinked(ctx context.Context, id string, linked bool) (storage.HVACDevice, error) {
-	return Call[storage.HVACDevice](ctx, c, "/v1/devices/hvac/"+segment(id)+"/linked", wire.LinkedInput{Linked: linked})
+	return Call[storage.HVACDevice](ctx, c, at("/v1/devices/hvac/{id}/linked", id), wire.LinkedInput{Linked: linked})
 }
 
 // HVACPreferences reads the schedule of a device.
 func (c *Client) HVACPreferences(ctx context.Context, id string) (storage.UserPreferences, error) {
-	return Call[storage.UserPreferences](ctx, c, "/v1/devices/hvac/"+segment(id)+"/user_preferences/get", nothing)
+	return Call[storage.UserPreferences](ctx, c, at("/v1/devices/hvac/{id}/user_preferences/get", id), nothing)
 }

@@ -92,30 +92,26 @@ func (c *Client) Endpoints(ctx context.Context, p Page) (items []Endpoint, next 
 
 // GetEndpoint reads one endpoint.
 func (c *Client) GetEndpoint(ctx context.Context, id string) (Endpoint, error) {
-	return Call[Endpoint](ctx, c, endpointPath(id, "get"), nothing)
+	return Call[Endpoint](ctx, c, at("/v1/webhook/endpoints/{id}/get", id), nothing)
 }
 
 // UpdateEndpoint changes the fields that are not nil.
 func (c *Client) UpdateEndpoint(ctx context.Context, id string, f EndpointFields) (Endpoint, error) {
-	return Call[Endpoint](ctx, c, endpointPath(id, "update"), f)
+	return Call[Endpoint](ctx, c, at("/v1/webhook/endpoints/{id}/update", id), f)
 }
 
 // DeleteEndpoint removes an endpoint. Its waiting deliveries are dropped.
 func (c *Client) DeleteEndpoint(ctx context.Context, id string) error {
-	_, err := Call[struct{}](ctx, c, endpointPath(id, "delete"), nothing)
+	_, err := Call[struct{}](ctx, c, at("/v1/webhook/endpoints/{id}/delete", id), nothing)
 	return err
 }
 
 // RotateSecret generates a new secret. The old secret also signs for one more day.
 func (c *Client) RotateSecret(ctx context.Context, id string) (Endpoint, error) {
-	return Call[Endpoint](ctx, c, endpointPath(id, "rotate_secret"), nothing)
+	return Call[Endpoint](ctx, c, at("/v1/webhook/endpoints/{id}/rotate_secret", id), nothing)
 }
 
 // TestEndpoint sends a single webhook.test to the endpoint and returns the outcome.
 func (c *Client) TestEndpoint(ctx context.Context, id string) (events.Delivery, error) {
-	return Call[events.Delivery](ctx, c, endpointPath(id, "test"), nothing)
-}
-
-func endpointPath(id, operation string) string {
-	return "/v1/webhook/endpoints/" + segment(id) + "/" + operation
+	return Call[events.Delivery](ctx, c, at("/v1/webhook/endpoints/{id}/test", id), nothing)
 }

@@ -67,22 +67,22 @@ func (c *Client) OwnHomes(ctx context.Context, filter wire.HomesFilter, p Page) 
 
 // OwnHome reads one home of the client's organization.
 func (c *Client) OwnHome(ctx context.Context, id string) (HomeDetails, error) {
-	return Call[HomeDetails](ctx, c, "/v1/homes/"+segment(id)+"/get", nothing)
+	return Call[HomeDetails](ctx, c, at("/v1/homes/{id}/get", id), nothing)
 }
 
 // GetHome reads one home. Operator only.
 func (c *Client) GetHome(ctx context.Context, organization, id string) (HomeDetails, error) {
-	return Call[HomeDetails](ctx, c, "/v1/admin/homes/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[HomeDetails](ctx, c, at("/v1/admin/homes/{id}/get", id), ofOrganization{OrganizationID: organization})
 }
 
 // UpdateHome changes the fields of a home that have a value. Operator only.
 func (c *Client) UpdateHome(ctx context.Context, id string, h NewHome) (Home, error) {
-	return Call[Home](ctx, c, "/v1/admin/homes/"+segment(id)+"/update", h)
+	return Call[Home](ctx, c, at("/v1/admin/homes/{id}/update", id), h)
 }
 
 // DeleteHome removes a home. Operator only.
 func (c *Client) DeleteHome(ctx context.Context, organization, id string) error {
-	_, err := Call[struct{}](ctx, c, "/v1/admin/homes/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, at("/v1/admin/homes/{id}/delete", id), ofOrganization{OrganizationID: organization})
 	return err
 }
 
@@ -91,7 +91,7 @@ type BillRequest = wire.BillInput
 
 // Bill calculates a home's bill for a metered period or a typical year.
 func (c *Client) Bill(ctx context.Context, homeID string, b BillRequest) (bill.Bill, error) {
-	return Call[bill.Bill](ctx, c, "/v1/homes/"+segment(homeID)+"/bill", b)
+	return Call[bill.Bill](ctx, c, at("/v1/homes/{id}/bill", homeID), b)
 }
 
 // SavingsRequest selects the period and the settings of a savings estimate.
@@ -103,7 +103,7 @@ type SavingsStart = savings.Start
 
 // EstimateSavings estimates the savings from optimizing a home's heating and cooling.
 func (c *Client) EstimateSavings(ctx context.Context, homeID string, s SavingsRequest) (savings.Result, error) {
-	return Call[savings.Result](ctx, c, "/v1/homes/"+segment(homeID)+"/hvac/estimate_savings", s)
+	return Call[savings.Result](ctx, c, at("/v1/homes/{id}/hvac/estimate_savings", homeID), s)
 }
 
 // Solar describes the solar system of a home.
@@ -137,15 +137,15 @@ type Window = wire.Window
 
 // ExplainedSignal returns a home's price signal with the components of each price.
 func (c *Client) ExplainedSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
-	return Call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Explain: true})
+	return Call[Signal](ctx, c, at("/v1/homes/{id}/price_signal", homeID), wire.PriceSignalInput{Window: w, Explain: true})
 }
 
 // OpenADRSignal returns a home's price signal as a list with one OpenADR 3 event.
 func (c *Client) OpenADRSignal(ctx context.Context, homeID string, w Window) (json.RawMessage, error) {
-	return Call[json.RawMessage](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", wire.PriceSignalInput{Window: w, Format: storage.FormatOpenADR3})
+	return Call[json.RawMessage](ctx, c, at("/v1/homes/{id}/price_signal", homeID), wire.PriceSignalInput{Window: w, Format: storage.FormatOpenADR3})
 }
 
 // PriceSignal returns a home's price signal.
 func (c *Client) PriceSignal(ctx context.Context, homeID string, w Window) (Signal, error) {
-	return Call[Signal](ctx, c, "/v1/homes/"+segment(homeID)+"/price_signal", w)
+	return Call[Signal](ctx, c, at("/v1/homes/{id}/price_signal", homeID), w)
 }

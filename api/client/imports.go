@@ -25,7 +25,7 @@ type GreenButtonImport = wire.GreenButtonImport
 // ImportGreenButton stores the measured load of a home of the client's Organization from a
 // Green Button file. Operator only.
 func (c *Client) ImportGreenButton(ctx context.Context, homeID string, xml io.Reader) (GreenButtonImport, error) {
-	return send[GreenButtonImport](ctx, c, "/v1/admin/homes/"+segment(homeID)+"/import_green_button", "application/xml", xml)
+	return send[GreenButtonImport](ctx, c, at("/v1/admin/homes/{id}/import_green_button", homeID), "application/xml", xml)
 }
 
 // Import creates or replaces many resources at once. Operator only. The input is NDJSON,

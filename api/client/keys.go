@@ -25,7 +25,7 @@ func (c *Client) Keys(ctx context.Context, organization string, p Page) (items [
 
 // RevokeKey revokes a key immediately. Operator only.
 func (c *Client) RevokeKey(ctx context.Context, id string) (Key, error) {
-	return Call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/revoke", nothing)
+	return Call[Key](ctx, c, at("/v1/admin/keys/{id}/revoke", id), nothing)
 }
 
 // Rotation has the settings of a key's rotation.
@@ -37,7 +37,7 @@ type Rotation struct {
 // RotateKey creates a replacement for a key. The old key stays valid during the overlap.
 // Operator only.
 func (c *Client) RotateKey(ctx context.Context, id string, r Rotation) (Key, error) {
-	return Call[Key](ctx, c, "/v1/admin/keys/"+segment(id)+"/rotate", r)
+	return Call[Key](ctx, c, at("/v1/admin/keys/{id}/rotate", id), r)
 }
 
 // ConsoleLinkRequest describes a console link.
@@ -53,5 +53,5 @@ func (c *Client) CreateConsoleLink(ctx context.Context, l ConsoleLinkRequest) (C
 
 // RevokeConsoleLink revokes a link by the identifier of its key.
 func (c *Client) RevokeConsoleLink(ctx context.Context, id string) (Key, error) {
-	return Call[Key](ctx, c, "/v1/console/links/"+segment(id)+"/revoke", nothing)
+	return Call[Key](ctx, c, at("/v1/console/links/{id}/revoke", id), nothing)
 }

@@ -21,7 +21,7 @@ type OrganizationFields = wire.UpdateOrganizationInput
 
 // UpdateOrganization changes, suspends or resumes an organization. Operator only.
 func (c *Client) UpdateOrganization(ctx context.Context, id string, f OrganizationFields) (storage.Organization, error) {
-	return Call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/update", f)
+	return Call[storage.Organization](ctx, c, at("/v1/admin/organizations/{id}/update", id), f)
 }
 
 // Erased is the receipt of a deleted organization.
@@ -30,7 +30,7 @@ type Erased = wire.ErasedOrganization
 // DeleteOrganization deletes an organization and erases its records. Call it again until
 // Complete. Operator only.
 func (c *Client) DeleteOrganization(ctx context.Context, id string) (Erased, error) {
-	return Call[Erased](ctx, c, "/v1/admin/organizations/"+segment(id)+"/delete", wire.DeleteOrganizationInput{Confirm: id})
+	return Call[Erased](ctx, c, at("/v1/admin/organizations/{id}/delete", id), wire.DeleteOrganizationInput{Confirm: id})
 }
 
 // Organizations lists organizations. Operator only.
@@ -40,5 +40,5 @@ func (c *Client) Organizations(ctx context.Context, p Page) (items []storage.Org
 
 // GetOrganization reads one organization. Operator only.
 func (c *Client) GetOrganization(ctx context.Context, id string) (storage.Organization, error) {
-	return Call[storage.Organization](ctx, c, "/v1/admin/organizations/"+segment(id)+"/get", nothing)
+	return Call[storage.Organization](ctx, c, at("/v1/admin/organizations/{id}/get", id), nothing)
 }

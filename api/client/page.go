@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/gridhook/gridhook/api/wire"
 )
@@ -41,8 +42,8 @@ func All[T any](ctx context.Context, list func(context.Context, Page) (items []T
 // nothing is the body of operations without input.
 var nothing = struct{}{}
 
-// segment escapes an identifier for a path.
-func segment(id string) string { return url.PathEscape(id) }
+// at returns the path of an operation on an object.
+func at(path, id string) string { return strings.Replace(path, "{id}", url.PathEscape(id), 1) }
 
 // ofOrganization requests a page of an organization's resources.
 type ofOrganization struct {

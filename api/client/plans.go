@@ -27,12 +27,12 @@ func (c *Client) Plans(ctx context.Context, organization string, p Page) (items 
 
 // GetPlan reads one plan. Operator only.
 func (c *Client) GetPlan(ctx context.Context, organization, id string) (Plan, error) {
-	return Call[Plan](ctx, c, "/v1/admin/plans/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[Plan](ctx, c, at("/v1/admin/plans/{id}/get", id), ofOrganization{OrganizationID: organization})
 }
 
 // DeletePlan removes a plan. Operator only.
 func (c *Client) DeletePlan(ctx context.Context, organization, id string) error {
-	_, err := Call[struct{}](ctx, c, "/v1/admin/plans/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, at("/v1/admin/plans/{id}/delete", id), ofOrganization{OrganizationID: organization})
 	return err
 }
 
@@ -58,7 +58,7 @@ func (c *Client) PlanEvents(ctx context.Context, plan PlanIDInput) ([]storage.Pl
 
 // DeletePlanEvent removes an event of a rate plan. Operator only.
 func (c *Client) DeletePlanEvent(ctx context.Context, plan PlanIDInput, id string) error {
-	_, err := Call[struct{}](ctx, c, "/v1/admin/plan_events/"+segment(id)+"/delete", plan)
+	_, err := Call[struct{}](ctx, c, at("/v1/admin/plan_events/{id}/delete", id), plan)
 	return err
 }
 
@@ -73,6 +73,6 @@ func (c *Client) MarketSeriesOf(ctx context.Context, organization string, p Page
 
 // DeleteMarketSeries removes a series. Operator only.
 func (c *Client) DeleteMarketSeries(ctx context.Context, organization, id string) error {
-	_, err := Call[struct{}](ctx, c, "/v1/admin/market_series/"+segment(id)+"/delete", ofOrganization{OrganizationID: organization})
+	_, err := Call[struct{}](ctx, c, at("/v1/admin/market_series/{id}/delete", id), ofOrganization{OrganizationID: organization})
 	return err
 }

@@ -35,7 +35,7 @@ func (c *Client) ListenEndpoint(ctx context.Context, id string, each func(*Relay
 	defer cancel(nil)
 	silence := time.AfterFunc(listenSilence, func() { cancel(fmt.Errorf("the connection was silent for %s", listenSilence)) })
 	defer silence.Stop()
-	path := endpointPath(id, "listen")
+	path := at("/v1/webhook/endpoints/{id}/listen", id)
 	body, err := c.stream(ctx, path, strings.NewReader(fmt.Sprintf(`{"seconds":%d}`, int(ListenTime.Seconds()))))
 	if err != nil {
 		return errors.Join(err, silent(ctx))
@@ -65,6 +65,6 @@ func silent(ctx context.Context) error {
 // RespondEndpoint sends the response to a request of ListenEndpoint. A response after the
 // endpoint's timeout has no effect.
 func (c *Client) RespondEndpoint(ctx context.Context, id string, r RelayResponse) error {
-	_, err := Call[wire.Relayed](ctx, c, endpointPath(id, "respond"), r)
+	_, err := Call[wire.Relayed](ctx, c, at("/v1/webhook/endpoints/{id}/respond", id), r)
 	return err
 }

@@ -44,21 +44,17 @@ func (c *Client) Schedules(ctx context.Context, p Page) (items []Schedule, next 
 
 // GetSchedule reads one schedule.
 func (c *Client) GetSchedule(ctx context.Context, id string) (Schedule, error) {
-	return Call[Schedule](ctx, c, schedulePath(id, "get"), nothing)
+	return Call[Schedule](ctx, c, at("/v1/webhook/schedules/{id}/get", id), nothing)
 }
 
 // UpdateSchedule changes the fields that are not nil. The change applies from the next
 // run.
 func (c *Client) UpdateSchedule(ctx context.Context, id string, f ScheduleFields) (Schedule, error) {
-	return Call[Schedule](ctx, c, schedulePath(id, "update"), f)
+	return Call[Schedule](ctx, c, at("/v1/webhook/schedules/{id}/update", id), f)
 }
 
 // DeleteSchedule removes a schedule.
 func (c *Client) DeleteSchedule(ctx context.Context, id string) error {
-	_, err := Call[struct{}](ctx, c, schedulePath(id, "delete"), nothing)
+	_, err := Call[struct{}](ctx, c, at("/v1/webhook/schedules/{id}/delete", id), nothing)
 	return err
-}
-
-func schedulePath(id, operation string) string {
-	return "/v1/webhook/schedules/" + segment(id) + "/" + operation
 }

@@ -30,11 +30,11 @@ func (c *Client) CreateSource(ctx context.Context, s NewSource) (Source, error) 
 
 // GetSource reads one source. Operator only.
 func (c *Client) GetSource(ctx context.Context, organization, id string) (Source, error) {
-	return Call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/get", ofOrganization{OrganizationID: organization})
+	return Call[Source](ctx, c, at("/v1/admin/sources/{id}/get", id), ofOrganization{OrganizationID: organization})
 }
 
 // RunSource makes a source fetch now. Operator only.
 func (c *Client) RunSource(ctx context.Context, organization, id string) error {
-	_, err := Call[Source](ctx, c, "/v1/admin/sources/"+segment(id)+"/run", ofOrganization{OrganizationID: organization})
+	_, err := Call[Source](ctx, c, at("/v1/admin/sources/{id}/run", id), ofOrganization{OrganizationID: organization})
 	return err
 }

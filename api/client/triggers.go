@@ -21,7 +21,7 @@ func (c *Client) Trigger(ctx context.Context, t TriggerRequest) (Accepted, error
 
 // GetTrigger returns the progress of a trigger.
 func (c *Client) GetTrigger(ctx context.Context, id string) (events.Progress, error) {
-	return Call[events.Progress](ctx, c, "/v1/webhook/price_signal/trigger/"+segment(id)+"/get", nothing)
+	return Call[events.Progress](ctx, c, at("/v1/webhook/price_signal/trigger/{id}/get", id), nothing)
 }
 
 // Triggers lists the organization's triggers, at most limit. The newest trigger comes

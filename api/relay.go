@@ -38,8 +38,9 @@ type listenInput struct {
 }
 
 // listenEndpoint subscribes to the endpoint before the response begins, and keeps the
-// endpoint for another storage.RelayRetention.
-func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInput) (*relayStream, error) {
+// endpoint for another storage.RelayRetention. When the stream's time ends, it writes the
+// requests that it has received.
+func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInput) (rest.Stream, error) {
 	if err := s.relayOf(c); err != nil {
 		return nil, err
 	}
@@ -52,12 +53,16 @@ func (s *server) listenEndpoint(ctx context.Context, c *rest.Call, in *listenInp
 		release()
 		return nil, err
 	}
-	stream := &relayStream{server: s, call: c, subscription: subscription, release: release, seconds: in.Seconds}
+	end := func() { subscription.Close(); release() }
 	if err := s.Store.Touch(ctx, storage.KindWebhookEndpoint.Ref(c.Org, c.ID)); err != nil {
-		stream.close()
+		end()
 		return nil, err
 	}
-	return stream, nil
+	return func(ctx context.Context, write func([]byte) error) {
+		defer end()
+		defer time.AfterFunc(time.Duration(in.Seconds)*time.Second, subscription.Drain).Stop()
+		s.relay(ctx, c, subscription, write)
+	}, nil
 }
 
 func (s *server) respondEndpoint(_ context.Context, c *rest.Call, in *events.RelayResponse) (wire.Relayed, error) {
@@ -90,30 +95,14 @@ func (s *server) relayOf(c *rest.Call) error {
 	return nil
 }
 
-// relayStream passes an endpoint's requests to a client.
-type relayStream struct {
-	server       *server
-	call         *rest.Call
-	subscription events.RelaySubscription
-	release      func() // ends the count of the client
-	seconds      int
-}
-
-func (l *relayStream) close() {
-	l.subscription.Close()
-	l.release()
-}
-
 // idleLine says that there is no request.
 var idleLine = []byte(`{"request":null}`)
 
-// Run implements rest.Stream. When the stream's time ends, it writes the requests that it has received.
-func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
-	defer l.close()
-	defer time.AfterFunc(time.Duration(l.seconds)*time.Second, l.subscription.Drain).Stop()
-	for line := idleLine; l.allowed() && write(line) == nil; {
+// relay passes an endpoint's requests to a client until ctx or the subscription ends.
+func (s *server) relay(ctx context.Context, c *rest.Call, subscription events.RelaySubscription, write func([]byte) error) {
+	for line := idleLine; s.mayListen(c) && write(line) == nil; {
 		waiting, stop := context.WithTimeout(ctx, relayBeat)
-		next, err := l.subscription.Next(waiting)
+		next, err := subscription.Next(waiting)
 		stop()
 		switch {
 		case err == nil:
@@ -126,10 +115,9 @@ func (l *relayStream) Run(ctx context.Context, write func([]byte) error) {
 	}
 }
 
-// allowed reports whether the client may still listen: the endpoint may be deleted, the
+// mayListen reports whether the client may still listen: the endpoint may be deleted, the
 // key revoked, an organization suspended, or a child organization taken from its parent.
-func (l *relayStream) allowed() bool {
-	s, c := l.server, l.call
+func (s *server) mayListen(c *rest.Call) bool {
 	if s.relayOf(c) != nil || s.rest.MayActFor(&c.Caller, c.Org) != nil {
 		return false
 	}

@@ -7,12 +7,10 @@ import (
 	"time"
 )
 
-// Stream is a response of JSON lines that come over time. Run is called once, after the
+// Stream is a response of JSON lines that come over time. It is called once, after the
 // head of the response, with a context that ends when the client disconnects or the
-// process stops. The response ends when Run returns.
-type Stream interface {
-	Run(ctx context.Context, write func(line []byte) error)
-}
+// process stops. The response ends when it returns.
+type Stream func(ctx context.Context, write func(line []byte) error)
 
 // linesType is the media type of JSON lines.
 const linesType = "application/x-ndjson"
@@ -33,7 +31,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, lines Stream) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // of the request, which is read: it would end the context
 	to := SteadyWriter{w, readStall}
-	lines.Run(r.Context(), func(line []byte) error {
+	lines(r.Context(), func(line []byte) error {
 		if _, err := to.Write(append(line, '\n')); err != nil {
 			return err
 		}

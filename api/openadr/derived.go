@@ -3,6 +3,7 @@ package openadr
 import (
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -41,28 +42,61 @@ func (s *server) programOfEvent(v storage.View, client caller, id string) (strin
 	return program, storage.IgnoreNotFound(err)
 }
 
-// derivedFor returns the derived programs that match the query, each with its matching
-// targets. A target may be a home. A home matches the program of its rate plan.
-func (s *server) derivedFor(v storage.View, a *audience) (list []signals.Program, targets map[string][]string, err error) {
-	prices := s.Pricer.Reader(v)
-	if list, err = prices.Programs(a.OrganizationID); err != nil || len(a.requested) == 0 {
-		return list, nil, err
-	}
-	targets = map[string][]string{}
+// shownProgram is a derived program with its targets in a response.
+type shownProgram struct {
+	*signals.Program
+	targets []string
+}
+
+// derivedFor returns the derived programs that match a request, each with its matching
+// targets. A target may be a home. A home matches the program of its rate plan. For events,
+// the homes' own signals follow.
+func (s *server) derivedFor(v storage.View, a *audience) (list []shownProgram, err error) {
+	prices, targets := s.Pricer.Reader(v), map[string][]string{}
 	for _, t := range a.requested {
 		if !storage.ValidID(t) || !a.business && !a.granted[t] {
 			continue
 		}
 		id, err := prices.HomeProgram(a.OrganizationID, t)
-		if errors.Is(err, storage.ErrNotFound) {
+		if storage.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		targets[id] = append(targets[id], t) // a missing home has an empty id, which no program has
+	}
+	programs, err := prices.Programs(a.OrganizationID)
+	for i := range programs {
+		p := shownProgram{&programs[i], targets[programs[i].ID]}
+		if len(a.requested) == 0 || p.targets != nil {
+			list = append(list, p)
+		}
+	}
+	if err != nil || a.kind.of != storage.OpenADREvent {
+		return list, err
+	}
+	own, err := s.homeSignals(v, a)
+	return append(list, own...), err
+}
+
+// homeSignalPrefix begins the targets that ask for a home's own signal. The home's
+// identifier follows.
+const homeSignalPrefix = "signal/"
+
+// homeSignals returns the homes' own signals that the request asks for and may see.
+func (s *server) homeSignals(v storage.View, a *audience) (list []shownProgram, err error) {
+	for _, t := range a.requested {
+		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
+		if !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
 			continue
 		}
-		if err != nil {
-			return nil, nil, err
+		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		switch {
+		case err == nil:
+			list = append(list, shownProgram{p, []string{t}})
+		case !errors.Is(err, storage.ErrNotFound) && !signals.IsDataError(err):
+			return nil, err
 		}
-		targets[id] = append(targets[id], t)
 	}
-	return slices.DeleteFunc(list, func(p signals.Program) bool { return targets[p.ID] == nil }), targets, nil
+	return list, nil
 }
 
 // listDerived adds the derived programs, or their events, to a page. It reports whether
@@ -71,99 +105,18 @@ func (s *server) listDerived(v storage.View, a *audience, r *request, p *page) (
 	if !a.kind.venReads {
 		return true, nil
 	}
-	list, targets, err := s.derivedFor(v, a)
+	list, err := s.derivedFor(v, a)
 	if err != nil {
 		return false, err
 	}
-	matches := func(p *signals.Program) bool {
-		return a.kind.matches(r.query, &storage.OpenADRObject{Name: p.Name, Parent: p.ID})
-	}
-	for i := range list {
-		program := &list[i]
-		switch {
-		case !matches(program):
-			continue
-		case a.kind.of == storage.OpenADREvent:
-			more, err = s.addDays(v, r, p, program, targets[program.ID])
-		default:
-			more, err = p.add(func() (json.RawMessage, error) {
-				text, err := program.Encode()
-				if err != nil {
-					return nil, err
-				}
-				return events.WithTargets(text, targets[program.ID]), nil
-			})
-		}
-		if err != nil || !more {
-			return false, err
-		}
-	}
-	if a.kind.of != storage.OpenADREvent {
-		return true, nil
-	}
-	return s.eachHomeSignal(v, a, func(program *signals.Program, targets []string) (bool, error) {
-		if !matches(program) {
-			return true, nil
-		}
-		return s.addDays(v, r, p, program, targets)
-	})
-}
-
-// homeSignalPrefix begins the targets that ask for a home's own signal. The home's
-// identifier follows.
-const homeSignalPrefix = "signal/"
-
-// eachHomeSignal calls do for each home whose own signal the request asks for and may see,
-// until do returns false.
-func (s *server) eachHomeSignal(v storage.View, a *audience, do func(p *signals.Program, targets []string) (more bool, err error)) (more bool, err error) {
-	more = true
-	for _, t := range a.requested {
-		homeID, ok := strings.CutPrefix(t, homeSignalPrefix)
-		if !more || !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
+	for _, program := range list {
+		if !a.kind.matches(r.query, &storage.OpenADRObject{Name: program.Name, Parent: program.ID}) {
 			continue
 		}
-		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
-		if errors.Is(err, storage.ErrNotFound) || signals.IsDataError(err) {
-			continue
-		}
-		if err == nil {
-			more, err = do(p, []string{t})
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return more, nil
-}
-
-// addDays adds a program's events to a page. It reports whether the page has space left.
-func (s *server) addDays(v storage.View, r *request, p *page, program *signals.Program, targets []string) (more bool, err error) {
-	return s.eachDay(v, r, program, func(text json.RawMessage) (bool, error) {
-		return p.add(func() (json.RawMessage, error) { return events.WithTargets(text, targets), nil })
-	})
-}
-
-// eachDay calls do for each event of a program, until do returns false. If the request's path
-// names an event, it calls do only for this event. A day without prices has no event.
-func (s *server) eachDay(v storage.View, r *request, program *signals.Program, do func(text json.RawMessage) (more bool, err error)) (more bool, err error) {
-	prices, org := s.Pricer.Reader(v), r.caller.OrganizationID
-	days, err := prices.Events(org, program, r.Now)
-	if err != nil {
-		return false, err
-	}
-	for _, day := range days {
-		if r.id != "" && r.id != day.ID {
-			continue
-		}
-		e, err := prices.Encode(org, &day)
-		if signals.IsDataError(err) {
-			continue
-		}
-		if err != nil {
-			return false, err
-		}
-		if more, err = do(e.JSON); err != nil || !more {
-			return false, err
+		for text, err := range s.objects(v, a, r, program.Program) {
+			if err != nil || !p.add(events.WithTargets(text, program.targets)) {
+				return false, err
+			}
 		}
 	}
 	return true, nil
@@ -171,29 +124,58 @@ func (s *server) eachDay(v storage.View, r *request, program *signals.Program, d
 
 // findDerived returns the derived program or event of a path, or nil if there is none.
 func (s *server) findDerived(v storage.View, a *audience, r *request) (found json.RawMessage, err error) {
-	switch a.kind.of {
-	case storage.OpenADRProgram:
-		p, err := s.derivedProgram(v, a.OrganizationID, r.id)
-		if p == nil {
-			return nil, err
-		}
-		return p.Encode()
-	case storage.OpenADREvent:
-		find := func(p *signals.Program, targets []string) (more bool, err error) {
-			return s.eachDay(v, r, p, func(text json.RawMessage) (bool, error) {
-				found = events.WithTargets(text, targets)
-				return false, nil
-			})
-		}
-		p, err := s.derivedProgram(v, a.OrganizationID, signals.ProgramOfEvent(r.id))
-		switch {
-		case err != nil:
-		case p != nil:
-			_, err = find(p, nil)
-		default:
-			_, err = s.eachHomeSignal(v, a, find)
-		}
-		return found, err
+	if !a.kind.venReads {
+		return nil, nil
 	}
-	return nil, nil
+	id, ofEvent := r.id, a.kind.of == storage.OpenADREvent
+	if ofEvent {
+		id = signals.ProgramOfEvent(r.id)
+	}
+	var list []shownProgram
+	p, err := s.derivedProgram(v, a.OrganizationID, id)
+	switch {
+	case p != nil:
+		list = []shownProgram{{p, nil}}
+	case err == nil && ofEvent:
+		list, err = s.homeSignals(v, a)
+	}
+	for _, program := range list {
+		for text, err := range s.objects(v, a, r, program.Program) {
+			if err != nil {
+				return nil, err
+			}
+			found = events.WithTargets(text, program.targets)
+		}
+	}
+	return found, err
+}
+
+// objects yields the JSON of a program, or of its events if the request is about events. If
+// the request's path names an event, objects yields only this event. A day without prices
+// has no event.
+func (s *server) objects(v storage.View, a *audience, r *request, program *signals.Program) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		if a.kind.of == storage.OpenADRProgram {
+			yield(program.Encode())
+			return
+		}
+		prices := s.Pricer.Reader(v)
+		days, err := prices.Events(a.OrganizationID, program, r.Now)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, day := range days {
+			if r.id != "" && r.id != day.ID {
+				continue
+			}
+			e, err := prices.Encode(a.OrganizationID, &day)
+			if signals.IsDataError(err) {
+				continue
+			}
+			if !yield(e.JSON, err) || err != nil {
+				return
+			}
+		}
+	}
 }

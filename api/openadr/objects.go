@@ -131,19 +131,17 @@ func newPage(r *request) (*page, error) {
 	return made, p.Err()
 }
 
-// add appends an element, unless the page skips it. It calls element only for an element
-// on the page. It reports whether the page has space left.
-func (p *page) add(element func() (json.RawMessage, error)) (more bool, err error) {
-	if p.skip > 0 {
+// add appends an element, unless the page skips it. It reports whether the page has space
+// left.
+func (p *page) add(element json.RawMessage) (more bool) {
+	switch {
+	case p.skip > 0:
 		p.skip--
-		return true, nil
+		return true
+	case len(p.list) < p.limit:
+		p.list = append(p.list, element)
 	}
-	if len(p.list) >= p.limit {
-		return false, nil
-	}
-	made, err := element()
-	p.list = append(p.list, made)
-	return len(p.list) < p.limit, err
+	return len(p.list) < p.limit
 }
 
 // list returns the objects that the caller sees. Derived objects come first.
@@ -170,25 +168,26 @@ func (s *server) listStored(v storage.View, a *audience, r *request, p *page) er
 	k, query := a.kind, r.query
 	active, _ := strconv.ParseBool(query.Get("active"))
 	own := []byte(`"clientId":"` + a.ID + `"`) // avoids decoding other clients' objects
-	var failed error
-	err := v.Scan(k.of.Kind(), a.OrganizationID, "", func(record storage.Record) bool {
-		if record.Deleted || !a.business && !k.venReads && !bytes.Contains(record.Value, own) {
-			return true
+	for record, err := range storage.Live(v, k.of.Kind(), a.OrganizationID, "") {
+		if err != nil {
+			return err
+		}
+		if !a.business && !k.venReads && !bytes.Contains(record.Value, own) {
+			continue
 		}
 		o, err := storage.Decode[storage.OpenADRObject](record)
 		if err != nil {
-			failed = err
-			return false
+			return err
 		}
 		shown, ok := a.sees(&o)
 		if !ok || !k.matches(query, &o) || !wantsObjects(&o, query["objects"]) || active && transpired(&o, r.Now) {
-			return true
+			continue
 		}
-		more, err := p.add(func() (json.RawMessage, error) { return events.WithTargets(o.JSON(), shown), nil })
-		failed = err
-		return more && failed == nil
-	})
-	return errors.Join(err, failed)
+		if !p.add(events.WithTargets(o.JSON(), shown)) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // matches reports whether an object has the values of the query's parameters.

@@ -165,11 +165,11 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 	began := time.Now()
 	pass, err := w.enter(ctx, r)
 	defer pass.Leave(gate.Report{}) // no effect after an earlier Leave
-	if conclude := w.refuse(ctx, r, &pass, err, time.Since(began)); conclude != nil {
-		r.each(conclude)
+	if r.jobs = w.inOrder(r); len(r.jobs) == 0 {
 		return
 	}
-	if r.jobs = w.inOrder(r); len(r.jobs) == 0 {
+	if conclude := w.refuse(ctx, r, &pass, err, time.Since(began)); conclude != nil {
+		r.each(conclude)
 		return
 	}
 	a := w.post(ctx, r, scratch)
@@ -198,11 +198,19 @@ func (w *Worker) expired(r *request) func(*job) result {
 // error of ctx, gate.ErrInterrupted if the endpoint receives nothing any more.
 func (w *Worker) enter(ctx context.Context, r *request) (pass gate.Pass, err error) {
 	for enabled := r.target.RateLimit == 0 || w.refresh(r); enabled; enabled = w.refresh(r) {
-		if pass, err = r.target.Gate.Enter(ctx, len(r.jobs)); !errors.Is(err, gate.ErrInterrupted) {
+		if pass, err = r.target.Gate.Enter(ctx, func() int { return w.left(r) }); !errors.Is(err, gate.ErrInterrupted) {
 			return pass, err
 		}
 	}
 	return pass, gate.ErrInterrupted
+}
+
+// left returns the number of jobs of a request that still need an attempt.
+func (w *Worker) left(r *request) int {
+	if r.jobs = w.inOrder(r); len(r.jobs) == 0 || w.expired(r) != nil {
+		return 0
+	}
+	return len(r.jobs)
 }
 
 // refreshAfter is the wait after which a request reads its endpoint again.

@@ -92,7 +92,7 @@ func groups(down bool, due ...int) (list [][2]int) {
 	policy := storage.RetryPolicy{InitialSeconds: 80, Multiplier: 2, MaxSeconds: 600}
 	e := newTarget(policy)
 	for down {
-		p, err := e.Gate.Enter(context.Background(), 1)
+		p, err := e.Gate.Enter(context.Background(), func() int { return 1 })
 		if err != nil {
 			panic(err)
 		}

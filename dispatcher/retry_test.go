@@ -388,6 +388,24 @@ func TestRateLimit_Spread(t *testing.T) {
 	})
 }
 
+// An endpoint whose rate limit admits fewer deliveries than the triggers have still gets as
+// many as it admits: superseded deliveries take no place in it.
+func TestRateLimit_NewerTriggers(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.02 })
+		w.worker()
+		const triggers, each = 24, 18 // in 15 minutes
+		for range triggers {
+			w.trigger(24)
+			<-time.After(15 * time.Minute)
+		}
+		if got := len(w.partner.got()); got < (triggers-1)*each || got > triggers*each+1 {
+			t.Errorf("%d webhooks in %d quarter hours, want %d in each", got, triggers, each)
+		}
+	})
+}
+
 // A changed rate limit counts within 10 s for the requests that wait already, too.
 func TestRateLimit_Raised(t *testing.T) {
 	for name, change := range map[string]func(*storage.WebhookEndpoint){

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,10 +23,7 @@ type Endpoint struct {
 	mu      sync.Mutex
 	breaker breaker
 	policy  storage.RetryPolicy
-	// limiter enforces the rate limit, nil without a rate limit. relimited is closed when
-	// another limiter replaces it: the waits of requests end then.
-	limiter   *rate.Limiter
-	relimited chan struct{}
+	limit   *rateLimit // nil without a rate limit
 	// inFlight counts the requests in flight. queue holds the requests that wait for the
 	// concurrency limit.
 	inFlight int
@@ -43,7 +39,7 @@ type Endpoint struct {
 
 // NewEndpoint returns an endpoint of an organization, without history.
 func (g *Gate) NewEndpoint(org string) *Endpoint {
-	return &Endpoint{gate: g, org: org, slow: slowSlices{most: g.opt.SlowSlices}, relimited: make(chan struct{})}
+	return &Endpoint{gate: g, org: org, slow: slowSlices{most: g.opt.SlowSlices}}
 }
 
 // Configure sets an endpoint's retry policy, its rate limit in deliveries per second (0
@@ -52,11 +48,11 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.policy = p
-	had, limit, burst := e.limiter, rate.Limit(perSecond), max(1, int(perSecond/10), batch)
-	if had != nil && had.Limit() == limit && had.Burst() == burst {
+	perBurst := max(1, int(perSecond/10), batch)
+	if e.limit != nil && e.limit.Limit() == rate.Limit(perSecond) && e.limit.Burst() == perBurst {
 		return
 	}
-	e.relimitLocked(limit, burst)
+	e.relimitLocked(perSecond, perBurst)
 }
 
 // Interrupt ends all waits for the rate limit with ErrInterrupted, because the endpoint may
@@ -64,49 +60,18 @@ func (e *Endpoint) Configure(p storage.RetryPolicy, perSecond float64, batch int
 func (e *Endpoint) Interrupt() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.limiter != nil {
-		e.relimitLocked(e.limiter.Limit(), e.limiter.Burst())
+	if e.limit != nil {
+		e.relimitLocked(float64(e.limit.Limit()), e.limit.Burst())
 	}
 }
 
-// relimitLocked replaces the limiter, and so drops the places of waiting requests in it.
-func (e *Endpoint) relimitLocked(limit rate.Limit, burst int) {
-	if e.limiter = nil; limit > 0 {
-		e.limiter = rate.NewLimiter(limit, burst)
+// relimitLocked replaces the rate limit, and so ends the waits of requests.
+func (e *Endpoint) relimitLocked(perSecond float64, burst int) {
+	if e.limit != nil {
+		close(e.limit.replaced)
 	}
-	close(e.relimited)
-	e.relimited = make(chan struct{})
-}
-
-// ErrInterrupted says that the rate limit or the endpoint changed during the wait for the
-// limit. The caller reads the endpoint again, and enters again if it still receives requests.
-var ErrInterrupted = errors.New("the endpoint has changed")
-
-// spread waits until the rate limit admits the given number of deliveries, or as many as it
-// admits at once: the batch may have been made before the batch size was reduced. It does not
-// wait if the breaker is open, because no request is made. Errors: the error of ctx,
-// ErrInterrupted.
-func (e *Endpoint) spread(ctx context.Context, deliveries int) error {
-	e.mu.Lock()
-	limiter, relimited := e.limiter, e.relimited
-	open := !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
-	e.mu.Unlock()
-	if limiter == nil || open {
-		return nil
-	}
-	place := limiter.ReserveN(time.Now(), min(deliveries, limiter.Burst()))
-	delay := place.Delay()
-	if delay == 0 { // a timer would hold up the request until a busy processor looks at it
-		return nil
-	}
-	select {
-	case <-time.After(delay):
-		return nil
-	case <-ctx.Done():
-		place.Cancel()
-		return ctx.Err()
-	case <-relimited:
-		return ErrInterrupted
+	if e.limit = nil; perSecond > 0 {
+		e.limit = newRateLimit(perSecond, burst)
 	}
 }
 

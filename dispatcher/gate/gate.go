@@ -103,9 +103,11 @@ const (
 	Closed
 )
 
-// Enter waits until a request with a number of deliveries may be sent. If the endpoint is
-// down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx, ErrInterrupted.
-func (e *Endpoint) Enter(ctx context.Context, deliveries int) (p Pass, err error) {
+// Enter waits until a request may be sent. deliveries returns the number of deliveries that
+// the request still has: some may be dropped while it waits for the rate limit. If the
+// endpoint is down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx,
+// ErrInterrupted.
+func (e *Endpoint) Enter(ctx context.Context, deliveries func() int) (p Pass, err error) {
 	if err := e.spread(ctx, deliveries); err != nil {
 		return p, err
 	}

@@ -18,6 +18,9 @@ func newGate(concurrency, each int) *Gate {
 	return New(Options{Concurrency: concurrency, EndpointConcurrency: each, SlowSlices: 3, Now: time.Now, Jitter: func() float64 { return 0.5 }})
 }
 
+// deliveries is the argument of Enter for a request that keeps its deliveries.
+func deliveries(n int) func() int { return func() int { return n } }
+
 // prove records a good response of an endpoint.
 func prove(t *testing.T, e *Endpoint) {
 	t.Helper()
@@ -27,7 +30,7 @@ func prove(t *testing.T, e *Endpoint) {
 
 func enter(t *testing.T, e *Endpoint) Pass {
 	t.Helper()
-	p, err := e.Enter(t.Context(), 1)
+	p, err := e.Enter(t.Context(), deliveries(1))
 	if err != nil || !p.Until.IsZero() {
 		t.Fatalf("Enter returns %+v, %v", p, err)
 	}
@@ -39,7 +42,7 @@ func entering(ctx context.Context, e *Endpoint, most int) (in chan Pass) {
 	in = make(chan Pass, most)
 	for range most {
 		go func() {
-			if p, err := e.Enter(ctx, 1); err == nil {
+			if p, err := e.Enter(ctx, deliveries(1)); err == nil {
 				in <- p
 			}
 		}()
@@ -67,7 +70,7 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 			for range 300 {
 				e := g.NewEndpoint(strconv.Itoa(i))
 				go func() {
-					if p, err := e.Enter(ctx, 1); err == nil {
+					if p, err := e.Enter(ctx, deliveries(1)); err == nil {
 						hanging <- p
 					}
 				}()
@@ -255,7 +258,7 @@ func TestEnter_CanceledAtRateLimit(t *testing.T) {
 		prove(t, e)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
-		if _, err := e.Enter(ctx, 1); !errors.Is(err, context.DeadlineExceeded) || e.pending != 0 {
+		if _, err := e.Enter(ctx, deliveries(1)); !errors.Is(err, context.DeadlineExceeded) || e.pending != 0 {
 			t.Errorf("Enter returns %v, %d requests are pending", err, e.pending)
 		}
 		began := time.Now()
@@ -264,6 +267,37 @@ func TestEnter_CanceledAtRateLimit(t *testing.T) {
 		if took := time.Since(began); took != time.Second/2 {
 			t.Errorf("the next request waits %s: the canceled one has kept its place in the rate limit", took)
 		}
+	})
+}
+
+// A request whose deliveries are dropped while it waits for the rate limit leaves its place to
+// the next one, as the first in the queue and behind it.
+func TestEnter_DroppedAtRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(8, 8).NewEndpoint("org")
+		e.Configure(storage.DefaultRetryPolicy(), 1, 1)
+		prove(t, e)
+		began := time.Now()
+		var left atomic.Int64
+		left.Store(1)
+		var waiting sync.WaitGroup
+		for range 3 {
+			waiting.Go(func() {
+				if p, err := e.Enter(t.Context(), func() int { return int(left.Load()) }); err == nil {
+					p.Leave(Report{})
+				}
+			})
+		}
+		synctest.Wait()
+		left.Store(0)
+		for range 2 {
+			p := enter(t, e)
+			p.Leave(Report{})
+		}
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("two requests behind three that were dropped enter after %s, want 2s", took)
+		}
+		waiting.Wait()
 	})
 }
 
@@ -296,7 +330,7 @@ func TestEnter_Down(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1, 1)
 		e := down(t, g)
-		p, err := e.Enter(t.Context(), 1)
+		p, err := e.Enter(t.Context(), deliveries(1))
 		if err != nil || p.Until.IsZero() || !g.total.TryAcquire("another", 1) {
 			t.Fatalf("Enter returns %+v, %v, or holds a slot", p, err)
 		}
@@ -304,7 +338,7 @@ func TestEnter_Down(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
-			_, err := e.Enter(ctx, 1) // waits for a slot of the worker
+			_, err := e.Enter(ctx, deliveries(1)) // waits for a slot of the worker
 			ended <- err
 		}()
 		synctest.Wait()
@@ -353,7 +387,7 @@ func TestEnter_SmallerBatch(t *testing.T) {
 		e.Configure(storage.DefaultRetryPolicy(), 8, 1)
 		began := time.Now()
 		for range 2 {
-			p, err := e.Enter(t.Context(), 16)
+			p, err := e.Enter(t.Context(), deliveries(16))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -372,7 +406,7 @@ func TestEnter_RateLimit(t *testing.T) {
 		e.Configure(storage.DefaultRetryPolicy(), 8, 4)
 		began := time.Now()
 		for range 4 {
-			p, err := e.Enter(t.Context(), 4)
+			p, err := e.Enter(t.Context(), deliveries(4))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -401,10 +435,10 @@ func TestConfigure_RateLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(8, 8).NewEndpoint("org")
 			e.Configure(storage.DefaultRetryPolicy(), 8, 4)
-			before := e.spread(t.Context(), 4)
+			before := e.spread(t.Context(), deliveries(4))
 			e.Configure(storage.DefaultRetryPolicy(), c.perSecond, c.batch)
 			began := time.Now()
-			after := e.spread(t.Context(), 4)
+			after := e.spread(t.Context(), deliveries(4))
 			if took := time.Since(began); before != nil || after != nil || took != c.wait {
 				t.Errorf("%s: 4 deliveries wait %s, want %s; errors %v, %v", c.name, took, c.wait, before, after)
 			}
@@ -421,12 +455,12 @@ func TestConfigure_WaitingRequests(t *testing.T) {
 			configure := func(perSecond float64) { e.Configure(storage.DefaultRetryPolicy(), perSecond, 10) }
 			configure(1)
 			began := time.Now()
-			err := e.spread(t.Context(), 10)
+			err := e.spread(t.Context(), deliveries(10))
 			time.AfterFunc(5*time.Second, func() { configure(perSecond) })
 			took := time.Since(began)
-			again := e.spread(t.Context(), 10)
+			again := e.spread(t.Context(), deliveries(10))
 			if errors.Is(again, ErrInterrupted) {
-				again = e.spread(t.Context(), 10)
+				again = e.spread(t.Context(), deliveries(10))
 			}
 			if err != nil || again != nil || took != 0 || time.Since(began) != want {
 				t.Errorf("after a change to %v per second: %v, %s, and then %s, want %s", perSecond, err, took, time.Since(began), want)
@@ -447,7 +481,7 @@ func TestEnter_EndpointDown(t *testing.T) {
 				break
 			}
 		}
-		p, err := e.Enter(t.Context(), 1)
+		p, err := e.Enter(t.Context(), deliveries(1))
 		if want := time.Now().Add(6 * time.Second); err != nil || !p.Until.Equal(want) {
 			t.Fatalf("Enter returns %s, %v, want %s", p.Until, err, want)
 		}

@@ -83,7 +83,7 @@ func TestRegistry_UnusedServers(t *testing.T) {
 	}
 	good, _ := gateOf("https://ven.example/1")
 	waiting, name := gateOf("https://busy.example/1")
-	pass, err := waiting.Enter(t.Context(), 1)
+	pass, err := waiting.Enter(t.Context(), func() int { return 1 })
 	if err != nil {
 		t.Fatal(err)
 	}

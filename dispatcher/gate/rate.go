@@ -24,6 +24,9 @@ func newRateLimit(perSecond float64, burst int) *rateLimit {
 	return &rateLimit{rate.NewLimiter(rate.Limit(perSecond), burst), make(chan struct{}, 1), make(chan struct{})}
 }
 
+// lookEvery is how often the first request in the queue looks whether it still has deliveries.
+const lookEvery = time.Minute
+
 // ErrInterrupted says that the rate limit or the endpoint changed during the wait for the
 // limit. The caller reads the endpoint again, and enters again if it still receives requests.
 var ErrInterrupted = errors.New("the endpoint has changed")
@@ -55,22 +58,25 @@ func (l *rateLimit) wait(ctx context.Context, deliveries func() int) error {
 	case <-l.replaced:
 		return ErrInterrupted
 	}
-	now := time.Now()
-	place := l.ReserveN(now, min(deliveries(), l.Burst()))
-	delay := place.DelayFrom(now)
-	if delay == 0 { // a timer would hold up the request until a busy processor looks at it
-		return nil
-	}
-	select {
-	case <-time.After(delay):
-		if deliveries() == 0 {
-			place.CancelAt(now.Add(delay)) // a later time would cancel nothing
+	for {
+		now := time.Now()
+		place := l.ReserveN(now, min(deliveries(), l.Burst()))
+		delay := place.DelayFrom(now)
+		if delay == 0 { // a timer would hold up the request until a busy processor looks at it
+			return nil
 		}
-		return nil
-	case <-ctx.Done():
-		place.Cancel()
-		return ctx.Err()
-	case <-l.replaced:
-		return ErrInterrupted
+		look := min(delay, lookEvery)
+		select {
+		case <-time.After(look):
+			if look == delay && deliveries() > 0 {
+				return nil
+			}
+			place.CancelAt(now.Add(look)) // after its time, a reservation cannot be canceled
+		case <-ctx.Done():
+			place.Cancel()
+			return ctx.Err()
+		case <-l.replaced:
+			return ErrInterrupted
+		}
 	}
 }

@@ -186,13 +186,21 @@ func (c *chaos) start(i int) {
 func (c *chaos) revive() {
 	for i, n := range c.workers {
 		if n.conn.isDead() {
-			n.stop()
-			c.start(i)
-			c.mu.Lock()
-			c.kills++
-			c.mu.Unlock()
+			c.restart(i)
 		}
 	}
+}
+
+// restart replaces a worker. It may have died before, or may die while it stops.
+func (c *chaos) restart(i int) {
+	n := c.workers[i]
+	n.stop()
+	if n.conn.isDead() {
+		c.mu.Lock()
+		c.kills++
+		c.mu.Unlock()
+	}
+	c.start(i)
 }
 
 func (c *chaos) diesAt(at string) bool {
@@ -236,8 +244,7 @@ func (c *chaos) act(s step) {
 	case "kill":
 		c.workers[i].conn.kill()
 	case "stop":
-		c.workers[i].stop()
-		c.start(i)
+		c.restart(i)
 	case "trigger":
 		there := map[string]bool{}
 		_ = c.store.View(func(v storage.View) error {

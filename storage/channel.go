@@ -75,7 +75,6 @@ func (c *Channel) Wants(eventType string) bool {
 
 // Check adds every wrong field.
 func (c *Channel) Check(p *Problems) {
-	CheckID(p, "id", c.ID)
 	checkEnum(p, "kind", c.Kind, ChannelKinds()...)
 	if c.Kind == ChannelEmail {
 		to, err := mail.ParseAddress(c.Address)

@@ -269,7 +269,6 @@ func (e *EndpointSettings) usesTLS() bool {
 // Check adds every wrong field. The dispatcher's guard checks the destination's
 // scheme, port and address against the operator's policy.
 func (e *WebhookEndpoint) Check(p *Problems) {
-	CheckID(p, "id", e.ID)
 	if !e.IsRelay() {
 		checkURL(p, "url", e.URL)
 	}

@@ -42,7 +42,6 @@ func (h *Home) Ref() Ref { return KindHome.Ref(h.OrganizationID, h.ID) }
 
 // Check adds every wrong field.
 func (h *Home) Check(p *Problems) {
-	CheckID(p, "id", h.ID)
 	if h.Timezone != "" {
 		checkLocation(p, h.Timezone)
 	}

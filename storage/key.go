@@ -193,7 +193,6 @@ func (k *Key) Ref() Ref { return KindKey.Ref(k.OrganizationID, k.ID) }
 
 // Check adds every wrong field.
 func (k *Key) Check(p *Problems) {
-	CheckID(p, "keyId", k.ID)
 	p.Check(len(k.Scopes) > 0, "scopes", "must name at least one scope")
 }
 

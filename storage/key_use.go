@@ -12,8 +12,3 @@ type KeyUse struct {
 
 // Ref names the last use by its key.
 func (u *KeyUse) Ref() Ref { return KindKeyUse.Ref(u.OrganizationID, u.KeyID) }
-
-// Check adds every wrong field.
-func (u *KeyUse) Check(p *Problems) {
-	CheckID(p, "keyId", u.KeyID)
-}

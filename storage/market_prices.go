@@ -31,7 +31,6 @@ func (m *MarketPrices) Ref() Ref { return KindMarketPrices.Ref(m.OrganizationID,
 
 // Check adds every wrong field.
 func (m *MarketPrices) Check(p *Problems) {
-	CheckID(p, "id", m.ID)
 	_, err := unpackPrices(m.Prices)
 	p.Check(err == nil, "prices", "is invalid: %v", err)
 }

@@ -88,7 +88,6 @@ func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, 
 // Check adds every wrong field. The decoder of Body checks the body against the
 // OpenADR definition.
 func (o *OpenADRObject) Check(p *Problems) {
-	CheckID(p, "id", o.ID)
 	checkEnum(p, "type", o.Type, OpenADRTypes()...)
 	p.Check(len(o.Callbacks) <= MaxCallbacks, "objectOperations", "must be at most %d", MaxCallbacks)
 	for i := range o.Callbacks {

@@ -52,8 +52,3 @@ func OperatorKeyRef(id string) Ref { return KindOperatorKey.Ref(Shared, id) }
 
 // Ref names the key.
 func (k *OperatorKey) Ref() Ref { return OperatorKeyRef(k.ID) }
-
-// Check adds every wrong field.
-func (k *OperatorKey) Check(p *Problems) {
-	CheckID(p, "keyId", k.ID)
-}

@@ -38,7 +38,6 @@ func (o *Organization) Ref() Ref { return OrganizationRef(o.ID) }
 
 // Check adds every wrong field.
 func (o *Organization) Check(p *Problems) {
-	CheckID(p, "id", o.ID)
 	p.Check(o.ID != Shared, "id", "%q is reserved", Shared)
 	for i, child := range o.ChildOrganizationIDs {
 		p.Check(child != o.ID, index("childOrganizationIds", i), "must not be the organization itself")

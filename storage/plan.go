@@ -26,7 +26,6 @@ func (r *RatePlan) Ref() Ref { return KindRatePlan.Ref(r.OrganizationID, r.ID) }
 
 // Check adds every wrong field. Fields of the tariff are named by their path.
 func (r *RatePlan) Check(p *Problems) {
-	CheckID(p, "id", r.ID)
 	if len(r.Parts) > 0 {
 		r.checkParts(p)
 		return

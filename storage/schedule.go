@@ -53,7 +53,6 @@ func (s *Schedule) Ref() Ref { return KindSchedule.Ref(s.OrganizationID, s.ID) }
 
 // Check adds every wrong field.
 func (s *Schedule) Check(p *Problems) {
-	CheckID(p, "id", s.ID)
 	if s.OnPriceChange {
 		p.Check(s.Cron == "" && s.EveryMinutes == 0, "onPriceChange", "cannot be combined with everyMinutes or cron")
 	} else {

@@ -51,7 +51,6 @@ const minEvery = time.Minute
 
 // Check adds every wrong field, with the parameters that the adapter defines.
 func (s *Source) Check(p *Problems) {
-	CheckID(p, "id", s.ID)
 	if s.URL != "" {
 		checkURL(p, "url", s.URL)
 	}
@@ -190,11 +189,6 @@ type SourceValidators struct {
 
 // Ref names the state by its source.
 func (s *SourceState) Ref() Ref { return KindSourceState.Ref(s.OrganizationID, s.ID) }
-
-// Check adds every wrong field.
-func (s *SourceState) Check(p *Problems) {
-	CheckID(p, "id", s.ID)
-}
 
 // maxSourceRuns is the number of runs in the log of a source.
 const maxSourceRuns = 20

@@ -18,7 +18,7 @@ import (
 type Entity interface {
 	// Ref names the entity.
 	Ref() Ref
-	// Check adds every wrong field to p.
+	// Check adds every wrong field to p. Validate also checks the identifier.
 	Check(p *Problems)
 
 	base() *Base
@@ -35,9 +35,16 @@ type Base struct {
 
 func (b *Base) base() *Base { return b }
 
-// Validate returns an *InvalidError naming every wrong field of an entity, or nil.
+// Check adds nothing. It is the Check of an entity without rules besides its tags.
+func (b *Base) Check(*Problems) {}
+
+// Validate returns an *InvalidError naming every wrong field of an entity or of a part of
+// one, or nil.
 func Validate(e interface{ Check(p *Problems) }) error {
 	var p Problems
+	if entity, ok := e.(Entity); ok {
+		CheckID(&p, "id", entity.Ref().ID)
+	}
 	e.Check(&p)
 	return p.Err()
 }

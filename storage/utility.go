@@ -23,9 +23,6 @@ func utilityRef(kind Kind, eiaID int) Ref { return kind.Ref(Shared, strconv.Itoa
 // Ref names the utility.
 func (u *Utility) Ref() Ref { return utilityRef(KindUtility, u.EIAID) }
 
-// Check adds nothing: the tags have every rule.
-func (u *Utility) Check(*Problems) {}
-
 // DemandResponse names the demand-response programs of a utility. It replaces the known
 // programs and leaves other facts about the utility unchanged.
 type DemandResponse struct {
@@ -41,6 +38,3 @@ func NewDemandResponse() DemandResponse {
 
 // Ref names the programs by their utility.
 func (d *DemandResponse) Ref() Ref { return utilityRef(KindDemandResponse, d.EIAID) }
-
-// Check adds nothing: the tags have every rule.
-func (d *DemandResponse) Check(*Problems) {}

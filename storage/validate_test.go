@@ -114,7 +114,7 @@ func TestOrganization_Check(t *testing.T) {
 func TestKey_Check(t *testing.T) {
 	valid := func() storage.Key { k, _ := storage.NewKey("org", storagetest.Start); return k }
 	check(t, valid, slices.Concat(
-		ids("keyId", func(k *storage.Key, s string) { k.ID = s }),
+		ids("id", func(k *storage.Key, s string) { k.ID = s }),
 		[]tweak[storage.Key]{
 			{"one scope", func(k *storage.Key) { k.Scopes = []storage.Scope{storage.ScopeRead} }, ""},
 			{"no scope", func(k *storage.Key) { k.Scopes = nil }, "scopes"},

@@ -8,7 +8,6 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/market"
-	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -64,26 +63,21 @@ func (r *Reader) find(org, id string) (*Home, error) {
 
 // curveKey identifies a curve. It holds every input of the curve.
 type curveKey struct {
-	start, end    int64
-	tariff        tariffKey // implies the rate plan
-	timezone      string
-	events        uint64
-	series        uint64
-	parts         string // identifies the parts of a composed plan
-	bids          bool
-	solar         bool
-	nonNetMetered bool
-	regime        pricing.Regime
-	accPlus       netbilling.Segment
-	connected     int       // year, if accPlus is set
-	appliedFrom   int       // year, if the plan pays avoided costs
-	appliedTo     int       // likewise
-	exports       bool      // whether chance is set
-	chance        chanceKey // without exports it has the measured load alone
-	usage         pricing.Usage
-	grid          *carbon.Region
-	carbon        carbon.Intensity
-	emissions     uint64 // revision of the published emissions, 0 if there are none
+	start, end int64
+	tariff     tariffKey // implies the rate plan
+	timezone   string
+	events     uint64
+	series     uint64
+	parts      string // identifies the parts of a composed plan
+	bids       bool
+	hasSolar   bool
+	solar      pricing.Solar // the facts that decide a price
+	exports    bool          // whether chance is set
+	chance     chanceKey     // without exports it has the measured load alone
+	usage      pricing.Usage
+	grid       *carbon.Region
+	carbon     carbon.Intensity
+	emissions  uint64 // revision of the published emissions, 0 if there are none
 }
 
 // days returns the number of days of the curve, rounded up.
@@ -187,8 +181,8 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 		return err
 	}
 	s.revision = max(s.revision, record.Revision)
-	s.key.solar = err == nil && !record.Deleted
-	if !s.key.solar && !s.plan.tiered {
+	s.key.hasSolar = err == nil && !record.Deleted
+	if !s.key.hasSolar && !s.plan.tiered {
 		return nil
 	}
 	usage, err := r.usage(s, home)
@@ -201,7 +195,7 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	if err := r.addMeasured(s, home); err != nil {
 		return err
 	}
-	if !s.key.solar {
+	if !s.key.hasSolar {
 		return nil
 	}
 	var solar system
@@ -209,15 +203,16 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 		return err
 	}
 	s.key.tariff.values = solar.ExportValues
-	s.key.nonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
-	if !s.key.nonNetMetered {
-		s.key.regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
+	settled := &s.key.solar
+	settled.NonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
+	if !settled.NonNetMetered {
+		settled.Regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
 	}
 	if s.plan.avoidedCosts && solar.ExportValues == "" {
-		s.key.appliedFrom, s.key.appliedTo = solar.Applied()
+		settled.AppliedFrom, settled.AppliedTo = solar.Applied()
 	}
 	if solar.AccPlus != "" {
-		s.key.accPlus, s.key.connected = solar.AccPlus, solar.ConnectionYear
+		settled.AccPlus, settled.ConnectionYear = solar.AccPlus, solar.ConnectionYear
 	}
 	if s.key.exports = at.known; at.known {
 		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
@@ -277,11 +272,8 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	if in.Market, err = r.prices(s.series); err != nil {
 		return in, err
 	}
-	if k.solar {
-		in.Solar = &pricing.Solar{
-			NonNetMetered: k.nonNetMetered, Regime: k.regime, AccPlus: k.accPlus, ConnectionYear: k.connected,
-			AppliedFrom: k.appliedFrom, AppliedTo: k.appliedTo,
-		}
+	if k.hasSolar {
+		in.Solar = new(k.solar)
 	}
 	if k.exports {
 		in.ExportChance, err = r.pricer.chance(k.chance, s.measured)

@@ -3,7 +3,6 @@ package events
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"strconv"
 	"time"
 
@@ -83,14 +82,3 @@ type Tasks interface {
 
 // ClockTolerance is how much the clocks of two processes may differ.
 const ClockTolerance = 10 * time.Minute
-
-// ReplaceLate replaces a pending task of the same name that is due after latest. A process
-// whose clock was ahead has stored it.
-func ReplaceLate(ctx context.Context, tasks Tasks, log *slog.Logger, t Task, latest time.Time) error {
-	due, err := tasks.TaskDue(ctx, t.Name())
-	if err != nil || !due.After(latest) {
-		return err
-	}
-	log.Warn("run due too late, replaced", "kind", t.Kind, "id", t.ID, "org", t.OrganizationID, "due", due, "next", t.DueAt.Time)
-	return tasks.PutTask(ctx, t)
-}

@@ -49,13 +49,17 @@ type Deps struct {
 type Replayer struct {
 	Deps
 	retried prometheus.Counter
+	planner events.Planner
 }
 
 // New returns a replayer. Run starts it.
 func New(d Deps) *Replayer {
-	return &Replayer{Deps: d, retried: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
-		Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
-	})}
+	return &Replayer{
+		Deps: d, planner: events.Planner{Tasks: d.Tasks, Store: d.Store, Log: d.Log, Kind: events.TaskReplay},
+		retried: promauto.With(d.Registerer).NewCounter(prometheus.CounterOpts{
+			Namespace: "gridhook", Name: "deliveries_retried_manually_total", Help: "Exhausted or expired deliveries that were retried manually.",
+		}),
+	}
 }
 
 // Numbers of simultaneous replays and manual retries of a process.

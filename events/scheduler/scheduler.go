@@ -63,8 +63,7 @@ type Deps struct {
 type Scheduler struct {
 	Deps
 	runs, skipped prometheus.Counter
-	// stale are the tasks of old revisions that the last check found.
-	stale map[events.TaskName]bool
+	planner       events.Planner
 	// prices is the observed state of the schedules that run when prices change, at
 	// revision.
 	prices   map[storage.Ref]*priceWatch
@@ -78,6 +77,7 @@ func New(d Deps) *Scheduler {
 	}
 	return &Scheduler{
 		Deps: d, prices: map[storage.Ref]*priceWatch{},
+		planner: events.Planner{Tasks: d.Tasks, Store: d.Store, Log: d.Log, Kind: events.TaskSchedule},
 		runs:    counter("schedule_runs_total", "Schedule runs accepted by this process."),
 		skipped: counter("schedule_runs_skipped_total", "Runs of schedules that this process skipped, because the organization had reached a limit."),
 	}
@@ -106,6 +106,24 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		repeat(expireEvery, "delete expired OpenADR reports", s.deleteFound(s.expiredReports))
 	}
 	return group.Wait()
+}
+
+// plan stores the first run of every schedule without a pending run. It corrects runs that are
+// due after the schedule's next run: the schedule would not run until then.
+func (s *Scheduler) plan(ctx context.Context) error {
+	damaged := func(err error) { s.Log.Error("schedule record invalid, the schedule does not run", "error", err) }
+	return s.planner.Search(ctx, func(search *events.PlannerSearch) error {
+		return storage.Each(search, storage.KindSchedule, damaged, func(schedule *storage.Schedule, r storage.Record) error {
+			first, ok := events.FirstRun(schedule, r.Revision)
+			if !ok || !search.Need(first) {
+				return nil
+			}
+			if latest := schedule.Next(search.Clock.Add(events.ClockTolerance)); !latest.IsZero() {
+				search.Correct(events.ScheduleTask(schedule, r.Revision, schedule.Next(search.Clock)), latest)
+			}
+			return nil
+		})
+	})
 }
 
 // runWait is the timeout of one run.

@@ -40,7 +40,13 @@ func (q *tasks) put(t events.Task, replace bool) error {
 
 func (q *tasks) PutTask(_ context.Context, t events.Task) error    { return q.put(t, true) }
 func (q *tasks) PutNewTask(_ context.Context, t events.Task) error { return q.put(t, false) }
-func (q *tasks) DropTask(context.Context, events.TaskName) error   { return nil }
+func (q *tasks) DropTask(_ context.Context, name events.TaskName) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.waiting, name)
+	return nil
+}
+
 func (q *tasks) ConsumeTasks(_, _ context.Context, _ events.TaskKind, _ int, _ func(context.Context, events.Task, events.Taken) error) error {
 	return nil
 }

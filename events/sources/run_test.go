@@ -407,3 +407,24 @@ func TestRun_ChangedSource(t *testing.T) {
 		}
 	}
 }
+
+// TestPlan_DropsOldRevisions changes a source. The run of the earlier revision may be about to
+// be due at the first search, and is dropped at the second.
+func TestPlan_DropsOldRevisions(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	must(t, w.plan(t.Context()))
+	old := w.revision(s)
+	_, err := storage.Update(t.Context(), w.Store, s.Ref(), func(s *storage.Source) error { s.Description = "changed"; return nil })
+	must(t, err)
+	for _, want := range [][]uint64{{old, w.revision(s)}, {w.revision(s)}, {w.revision(s)}} {
+		must(t, w.plan(t.Context()))
+		var pending []uint64
+		for name := range w.tasks.waiting {
+			pending = append(pending, name.Revision)
+		}
+		if slices.Sort(pending); !slices.Equal(pending, want) {
+			t.Errorf("runs of the revisions %v are pending, want %v", pending, want)
+		}
+	}
+}

@@ -51,6 +51,8 @@ type Runner struct {
 	late  prometheus.Gauge
 	age   prometheus.Gauge
 	turns *turns.Turns // of the runs in progress
+
+	planner events.Planner
 }
 
 // New returns a runner. Run starts it.
@@ -64,6 +66,7 @@ func New(d Deps) *Runner {
 	}
 	return &Runner{
 		Deps: d, turns: turns.New(slots, share),
+		planner: events.Planner{Tasks: d.Tasks, Store: d.Store, Log: d.Log, Kind: events.TaskSource},
 		runs: metrics.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "gridhook", Name: "source_runs_total", Help: "Runs of sources by this process, by adapter and outcome.",
 		}, []string{"adapter", "outcome"}),
@@ -81,26 +84,15 @@ func (r *Runner) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// plan stores the next run of every active source without a pending run, for example
-// after a crash between storing a source and its run, or at the end of a suspension. It
-// replaces runs that are due too late. It also measures the ages.
+// plan stores the next run of every active source without a pending run, also at the end of
+// a suspension. It replaces runs that are due too late. It also measures the ages.
 func (r *Runner) plan(ctx context.Context) error {
-	waiting, err := r.Tasks.Tasks(ctx, events.TaskSource)
-	if err != nil {
-		return err
-	}
-	clock, err := r.Tasks.Clock(ctx)
-	if err != nil {
-		return err
-	}
-	var missing, corrected []events.Task
-	latest := map[events.TaskName]time.Time{} // of corrected
-	var age time.Duration
-	late, now := 0, r.Now()
 	damaged := func(err error) { r.Log.Error("record of a source invalid", "error", err) }
-	err = r.Store.View(func(v storage.View) error {
-		return storage.Each(v, storage.KindSource, damaged, func(s *storage.Source, stored storage.Record) error {
-			state, err := storage.ReadSourceState(v, s, stored.Revision)
+	return r.planner.Search(ctx, func(search *events.PlannerSearch) error {
+		var age time.Duration
+		late, now := 0, r.Now()
+		err := storage.Each(search, storage.KindSource, damaged, func(s *storage.Source, stored storage.Record) error {
+			state, err := storage.ReadSourceState(search, s, stored.Revision)
 			if storage.NoRecord(err) { // the next run replaces the state
 				damaged(err)
 				err = nil
@@ -108,41 +100,25 @@ func (r *Runner) plan(ctx context.Context) error {
 			if err != nil || !s.Enabled {
 				return err
 			}
-			if active, err := storage.IsActive(v, s.OrganizationID); !active || err != nil {
+			if active, err := storage.IsActive(search, s.OrganizationID); !active || err != nil {
 				return err
 			}
 			age = max(age, now.Sub(state.GoodSince(s)))
 			if state.Late(s, now) {
 				late++
 			}
-			task := events.SourceTask(s, stored.Revision, state.NextRunAt.Time)
-			limit, correct := correction(s, &state, clock)
-			switch {
-			case !waiting[task.Name()]:
-				missing = append(missing, task)
-			case state.NextRunAt.After(limit):
-				corrected = append(corrected, events.SourceTask(s, stored.Revision, correct))
-				latest[task.Name()] = limit
+			waiting := search.Need(events.SourceTask(s, stored.Revision, state.NextRunAt.Time))
+			if limit, corrected := correction(s, &state, search.Clock); waiting && state.NextRunAt.After(limit) {
+				search.Correct(events.SourceTask(s, stored.Revision, corrected), limit)
 			}
 			return nil
 		})
-	})
-	if err != nil { // the sources are not all counted
+		if err == nil { // otherwise the sources are not all counted
+			r.late.Set(float64(late))
+			r.age.Set(age.Seconds())
+		}
 		return err
-	}
-	r.late.Set(float64(late))
-	r.age.Set(age.Seconds())
-	for _, task := range missing {
-		if err := r.Tasks.PutNewTask(ctx, task); err != nil {
-			return err
-		}
-	}
-	for _, task := range corrected {
-		if err := events.ReplaceLate(ctx, r.Tasks, r.Log, task, latest[task.Name()]); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // postpone puts a run beyond the share of its organization again, by the clock of the tasks.

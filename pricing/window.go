@@ -89,10 +89,4 @@ func floorInterval(t time.Time) time.Time {
 	return t.UTC().Truncate(Interval)
 }
 
-func ceilInterval(t time.Time) time.Time {
-	floor := floorInterval(t)
-	if floor.Before(t) {
-		return floor.Add(Interval)
-	}
-	return floor
-}
+func ceilInterval(t time.Time) time.Time { return floorInterval(t.Add(Interval - 1)) }

@@ -96,12 +96,7 @@ func stored(ctx context.Context, future jetstream.PubAckFuture) error {
 
 // wholeSecond rounds up to a second. The server's schedules round down, and a delay must
 // not be shorter than the retry policy says.
-func wholeSecond(t time.Time) time.Time {
-	if whole := t.Truncate(time.Second); whole.Before(t) {
-		return whole.Add(time.Second)
-	}
-	return t
-}
+func wholeSecond(t time.Time) time.Time { return t.Add(time.Second - 1).Truncate(time.Second) }
 
 // ConsumeRetries calls handle for due retries. A lane may use up to half of the slots.
 // Lanes take turns when all slots are busy.

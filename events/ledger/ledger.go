@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -189,16 +190,7 @@ func (l *Ledger) Changed() <-chan struct{} {
 	return l.changed
 }
 
-func key(parts ...string) []byte {
-	var b []byte
-	for i, p := range parts {
-		if i > 0 {
-			b = append(b, 0)
-		}
-		b = append(b, p...)
-	}
-	return b
-}
+func key(parts ...string) []byte { return []byte(strings.Join(parts, "\x00")) }
 
 func sliceKey(triggerID string, number int) []byte {
 	return binary.BigEndian.AppendUint32(key(triggerID, ""), uint32(number)) //nolint:gosec // slices are far fewer

@@ -96,12 +96,7 @@ func (r *reader) byMonth(key string, absentValue, low, high float64) (values [12
 	return values
 }
 
-func filled(value float64) (values [12]float64) {
-	for i := range values {
-		values[i] = value
-	}
-	return values
-}
+func filled(value float64) [12]float64 { return [12]float64(slices.Repeat([]float64{value}, 12)) }
 
 func (r *reader) within(path string, v any, low, high float64) float64 {
 	if absent(v) {

@@ -92,7 +92,7 @@ func (s *server) replayEndpoint(ctx context.Context, c *rest.Call, in *replayInp
 		if err := s.startReplay(ctx, c, &replay); err != nil {
 			return wire.Replay{}, err
 		}
-		if err := s.Tasks.PutTask(ctx, replayer.Task(&replay, c.Now)); err != nil {
+		if err := s.Tasks.PutTask(ctx, events.TaskOf(replay.Ref(), 0, c.Now)); err != nil {
 			s.Log.Warn("replay not scheduled, a replayer retries", "replay", id, "org", c.Org, "error", err)
 		}
 		return showReplay(&replay), nil

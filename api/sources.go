@@ -192,7 +192,7 @@ func (s *server) putSourceTask(ctx context.Context, ref storage.Ref, due time.Ti
 	case !source.Enabled:
 		return errPausedSource
 	}
-	return s.Tasks.PutTask(ctx, events.SourceTask(&source, revision, due))
+	return s.Tasks.PutTask(ctx, events.TaskOf(source.Ref(), revision, due))
 }
 
 // fetchNow puts the first run of a changed source. If it fails, a runner puts the same

@@ -14,8 +14,7 @@ type Planner struct {
 	Tasks Tasks
 	Store *storage.Store
 	Log   *slog.Logger
-	// Kind is the kind of the tasks. The kind of their entities has the same name.
-	Kind TaskKind
+	Kind  TaskKind // of the tasks and of their entities: see TaskOf
 
 	// stale are the tasks of old revisions that the last search found.
 	stale map[TaskName]bool

@@ -17,15 +17,6 @@ func NewScheduledTrigger(s *storage.Schedule, run time.Time, w pricing.Window, n
 	return t
 }
 
-// ScheduleTask returns the task of a schedule's run at a time. Each revision of a
-// schedule has its own chain of runs. So a change takes effect with the next run. A
-// worker with a run of an older revision cannot undo the change.
-func ScheduleTask(s *storage.Schedule, revision uint64, due time.Time) Task {
-	return Task{
-		Kind: TaskSchedule, OrganizationID: s.OrganizationID, ID: s.ID, Revision: revision, DueAt: storage.Time{Time: due.UTC()},
-	}
-}
-
 // FirstRun returns the task that begins a revision's chain: the first run after the
 // schedule's last update. ok is false if the schedule has no next run.
 func FirstRun(s *storage.Schedule, revision uint64) (t Task, ok bool) {
@@ -33,5 +24,5 @@ func FirstRun(s *storage.Schedule, revision uint64) (t Task, ok bool) {
 	if !s.Enabled || due.IsZero() {
 		return Task{}, false
 	}
-	return ScheduleTask(s, revision, due), true
+	return TaskOf(s.Ref(), revision, due), true
 }

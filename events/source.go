@@ -1,18 +1,6 @@
 package events
 
-import (
-	"time"
-
-	"github.com/gridhook/gridhook/storage"
-)
-
-// SourceTask returns the task of a source's run at a time. Each revision of a source has
-// its own chain of runs, as the revisions of a schedule do.
-func SourceTask(s *storage.Source, revision uint64, due time.Time) Task {
-	return Task{
-		Kind: TaskSource, OrganizationID: s.OrganizationID, ID: s.ID, Revision: revision, DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)},
-	}
-}
+import "github.com/gridhook/gridhook/storage"
 
 // SourceCheck is what a source fetched, without storing it.
 type SourceCheck struct {

@@ -44,6 +44,17 @@ type Task struct {
 	Body json.RawMessage `json:"body,omitempty"`
 }
 
+// TaskOf returns the task of an entity at a time, whose kind is the kind of the entity. Each
+// revision of a schedule or a source has its own chain of runs. So a change takes effect with
+// the next run. A worker with a run of an older revision cannot undo the change. The revision
+// is 0 for an entity whose task goes on after a change.
+func TaskOf(entity storage.Ref, revision uint64, due time.Time) Task {
+	return Task{
+		Kind: TaskKind(entity.Kind), OrganizationID: entity.Org, ID: entity.ID, Revision: revision,
+		DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)},
+	}
+}
+
 // TaskName identifies a task, whatever its due time.
 type TaskName struct {
 	Kind               TaskKind

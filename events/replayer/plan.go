@@ -11,13 +11,6 @@ import (
 // planEvery is the interval between searches for uncompleted replays without a task.
 const planEvery = 30 * time.Second
 
-// Task returns the task of a replay.
-func Task(replay *storage.Replay, now time.Time) events.Task {
-	return events.Task{
-		Kind: events.TaskReplay, OrganizationID: replay.OrganizationID, ID: replay.ID, DueAt: storage.Time{Time: now.UTC()},
-	}
-}
-
 // plan stores the missing tasks of replays. It deletes replays that were completed long ago.
 func (r *Replayer) plan(ctx context.Context) error {
 	now := r.Store.Now()
@@ -27,7 +20,7 @@ func (r *Replayer) plan(ctx context.Context) error {
 		return storage.Each(search, storage.KindReplay, damaged, func(replay *storage.Replay, record storage.Record) error {
 			switch {
 			case replay.Status != storage.ReplayCompleted:
-				search.Need(Task(replay, now))
+				search.Need(events.TaskOf(replay.Ref(), 0, now))
 			case now.Sub(replay.CompletedAt.Time) > storage.ReplayRetention:
 				old = append(old, record)
 			}

@@ -182,7 +182,7 @@ func (w *world) ask(outcomes ...events.Outcome) events.Task {
 		r.Outcomes = append(r.Outcomes, string(o))
 	}
 	storagetest.Put(w.t, w.store, &r)
-	return Task(&r, w.now)
+	return events.TaskOf(r.Ref(), 0, w.now)
 }
 
 func (w *world) result() storage.Replay {

@@ -119,7 +119,7 @@ func (s *Scheduler) plan(ctx context.Context) error {
 				return nil
 			}
 			if latest := schedule.Next(search.Clock.Add(events.ClockTolerance)); !latest.IsZero() {
-				search.Correct(events.ScheduleTask(schedule, r.Revision, schedule.Next(search.Clock)), latest)
+				search.Correct(events.TaskOf(schedule.Ref(), r.Revision, schedule.Next(search.Clock)), latest)
 			}
 			return nil
 		})
@@ -154,7 +154,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 			run = missed
 		}
 		if next := schedule.Next(run); !next.IsZero() {
-			if err := s.Tasks.PutTask(ctx, events.ScheduleTask(&schedule, revision, next)); err != nil {
+			if err := s.Tasks.PutTask(ctx, events.TaskOf(schedule.Ref(), revision, next)); err != nil {
 				return err
 			}
 		}

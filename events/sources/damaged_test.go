@@ -54,5 +54,5 @@ func TestRunner_DamagedSource(t *testing.T) {
 	_, err = w.log.Append(t.Context(), storage.Write{Ref: s.Ref(), Expect: stored.Revision, At: w.now, Value: []byte(`{"id":7}`)})
 	must(t, err)
 	must(t, w.Store.CatchUp(t.Context()))
-	must(t, w.handle(t.Context(), events.SourceTask(&s, stored.Revision, w.now), events.Taken{}))
+	must(t, w.handle(t.Context(), events.TaskOf(s.Ref(), stored.Revision, w.now), events.Taken{}))
 }

@@ -169,7 +169,7 @@ func TestFleet_EachRunOnce(t *testing.T) {
 		if i == 0 {
 			due = s.UpdatedAt.Time // a runner may have put this run too
 		}
-		must(t, a.conn.PutTask(t.Context(), events.SourceTask(&s, revision, due)))
+		must(t, a.conn.PutTask(t.Context(), events.TaskOf(s.Ref(), revision, due)))
 		f.next().answer <- file(20 + i)
 		if state := a.runs(t, &s, i+1); state.Runs[0].Outcome != storage.SourceStored {
 			t.Fatalf("round %d: %+v", i, state.Runs[0])
@@ -177,7 +177,7 @@ func TestFleet_EachRunOnce(t *testing.T) {
 	}
 	f.none()
 
-	must(t, a.conn.PutTask(t.Context(), events.SourceTask(&s, revision, time.Now())))
+	must(t, a.conn.PutTask(t.Context(), events.TaskOf(s.Ref(), revision, time.Now())))
 	killed := f.next().process
 	all[killed].kill()
 	again := f.next()
@@ -204,7 +204,7 @@ func TestFleet_OrganizationThatHangs(t *testing.T) {
 			must(t, p.Store.Create(t.Context(), &storage.Organization{ID: org, Name: org, Base: storage.Base{OrganizationID: storage.Shared}}))
 		}
 		must(t, p.Store.Create(t.Context(), &s))
-		must(t, p.conn.PutNewTask(t.Context(), events.SourceTask(&s, p.Store.Revision(), s.UpdatedAt.Time)))
+		must(t, p.conn.PutNewTask(t.Context(), events.TaskOf(s.Ref(), p.Store.Revision(), s.UpdatedAt.Time)))
 	}
 	var hanging []request
 	for q := f.next(); q.path != "/bolt"; q = f.next() {

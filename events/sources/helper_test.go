@@ -153,7 +153,7 @@ func (w *world) run(s storage.Source) storage.SourceState {
 func (w *world) due(s storage.Source) events.Task {
 	w.t.Helper()
 	must(w.t, w.plan(w.t.Context()))
-	task := events.SourceTask(&s, w.revision(s), w.now)
+	task := events.TaskOf(s.Ref(), w.revision(s), w.now)
 	pending, there := w.tasks.waiting[task.Name()]
 	if !there {
 		w.t.Fatalf("no run of %s is pending", s.ID)

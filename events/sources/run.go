@@ -45,7 +45,7 @@ func (r *Runner) handle(ctx context.Context, task events.Task, _ events.Taken) e
 		return err
 	}
 	// A pending task of the same name is a run that was asked for meanwhile.
-	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, task.Revision, state.NextRunAt.Time))
+	return r.Tasks.PutNewTask(ctx, events.TaskOf(source.Ref(), task.Revision, state.NextRunAt.Time))
 }
 
 // errOutdated says that a source was deleted, paused or changed, that its organization is not

@@ -340,7 +340,7 @@ func TestRun_Suspended(t *testing.T) {
 	must(t, w.Store.Create(t.Context(), &acme))
 	s := w.add(func(s *storage.Source) { s.OrganizationID = "acme" })
 	w.answer = text(hours(20))
-	must(t, w.handle(t.Context(), events.SourceTask(&s, w.revision(s), w.now), events.Taken{})) // asked for before the suspension
+	must(t, w.handle(t.Context(), events.TaskOf(s.Ref(), w.revision(s), w.now), events.Taken{})) // asked for before the suspension
 	w.now = w.now.AddDate(0, 0, 7)
 	must(t, w.plan(t.Context()))
 	families, err := w.Registerer.(*prometheus.Registry).Gather()

@@ -107,9 +107,9 @@ func (r *Runner) plan(ctx context.Context) error {
 			if state.Late(s, now) {
 				late++
 			}
-			waiting := search.Need(events.SourceTask(s, stored.Revision, state.NextRunAt.Time))
+			waiting := search.Need(events.TaskOf(s.Ref(), stored.Revision, state.NextRunAt.Time))
 			if limit, corrected := correction(s, &state, search.Clock); waiting && state.NextRunAt.After(limit) {
-				search.Correct(events.SourceTask(s, stored.Revision, corrected), limit)
+				search.Correct(events.TaskOf(s.Ref(), stored.Revision, corrected), limit)
 			}
 			return nil
 		})
@@ -127,7 +127,7 @@ func (r *Runner) postpone(ctx context.Context, source *storage.Source, revision 
 	if err != nil {
 		return err
 	}
-	return r.Tasks.PutNewTask(ctx, events.SourceTask(source, revision, now.Add(shareDelay)))
+	return r.Tasks.PutNewTask(ctx, events.TaskOf(source.Ref(), revision, now.Add(shareDelay)))
 }
 
 // observe counts and logs a run.

@@ -323,7 +323,7 @@ func TestHandle_NoticeFails(t *testing.T) {
 	from := storagetest.Start.Add(time.Hour)
 	_, err := w.store(s, feed.Data{Alerted: true, Alerts: []feed.Alert{{Name: "ended", From: from.AddDate(0, 0, -1), To: from.Add(-time.Hour)}, {Name: "x", From: from, To: from.Add(time.Hour)}}})
 	must(t, err)
-	recorded := events.SourceTask(&s, w.revision(s), w.state(s).DueAt.Time)
+	recorded := events.TaskOf(s.Ref(), w.revision(s), w.state(s).DueAt.Time)
 	for _, failure := range []error{storage.ErrUnavailable, nil} {
 		w.notified.err = failure
 		if err := w.handle(t.Context(), recorded, events.Taken{}); !errors.Is(err, failure) || (len(w.tasks.waiting) > 0) != (failure == nil) {

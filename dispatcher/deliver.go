@@ -195,7 +195,7 @@ func (w *Worker) expired(r *request) func(*job) result {
 
 // enter waits until the request may be made. The wait for a rate limit may be long, so enter
 // reads such an endpoint before it, and whenever the endpoint changes during it. Errors: the
-// error of ctx, gate.ErrInterrupted if the endpoint receives nothing any more.
+// error of ctx, gate.ErrClosed, gate.ErrInterrupted if the endpoint receives nothing any more.
 func (w *Worker) enter(ctx context.Context, r *request) (pass gate.Pass, err error) {
 	for enabled := r.target.RateLimit == 0 || w.refresh(r); enabled; enabled = w.refresh(r) {
 		if pass, err = r.target.Gate.Enter(ctx, func() int { return w.left(r) }); !errors.Is(err, gate.ErrInterrupted) {
@@ -220,7 +220,7 @@ const refreshAfter = time.Second
 // request, or nil if the request may be made.
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, gate.ErrClosed):
 		return func(j *job) result { return w.requeue(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
 	case err != nil, waited > refreshAfter && !w.refresh(r):
 		return func(j *job) result { return dropped(j, r.gone, w.Now()) }

@@ -221,6 +221,29 @@ func TestStop_SlowEndpoint(t *testing.T) {
 	})
 }
 
+// A worker that stops leaves the deliveries that wait for a low rate limit to other workers at
+// once.
+func TestStop_RateLimit(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 2 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep", func(e *storage.WebhookEndpoint) { e.RateLimit = 0.5 })
+		first := w.worker()
+		tr := w.trigger(2)
+		<-time.After(15 * time.Second)
+		began := time.Now()
+		first.stop()
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("stop took %s", took)
+		}
+		w.worker()
+		w.checkDelivered(w.wants(tr, outcomes{events.OutcomeDelivered: n}), 1)
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d redeliveries, want none", w.bus.redelivered)
+		}
+	})
+}
+
 // A worker that stops leaves the retries that wait for a slow endpoint to other workers at
 // once. The endpoint responds, so they need no delay of the retry policy, and none is given
 // up.

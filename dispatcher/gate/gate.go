@@ -54,7 +54,8 @@ func New(o Options) *Gate {
 	}
 }
 
-// Close ends all waits for capacity, so that another worker takes the slices.
+// Close ends all waits for capacity and for rate limits, so that another worker takes the
+// slices and the deliveries.
 func (g *Gate) Close() { close(g.closing) }
 
 // Closed reports whether Close was called.
@@ -106,7 +107,7 @@ const (
 // Enter waits until a request may be sent. deliveries returns the number of deliveries that
 // the request still has: some may be dropped while it waits for the rate limit. If the
 // endpoint is down, Pass.Until is set, and Leave is not needed. Errors: the error of ctx,
-// ErrInterrupted.
+// ErrInterrupted, ErrClosed.
 func (e *Endpoint) Enter(ctx context.Context, deliveries func() int) (p Pass, err error) {
 	if err := e.spread(ctx, deliveries); err != nil {
 		return p, err

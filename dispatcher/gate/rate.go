@@ -31,8 +31,13 @@ const lookEvery = time.Minute
 // limit. The caller reads the endpoint again, and enters again if it still receives requests.
 var ErrInterrupted = errors.New("the endpoint has changed")
 
+// ErrClosed says that the gate was closed during the wait for a rate limit. Such a wait may
+// be longer than the time in which a worker stops.
+var ErrClosed = errors.New("the worker is stopping")
+
 // spread waits until the rate limit admits a request. It does not wait if the breaker is
-// open, because no request is made. Errors: the error of ctx, ErrInterrupted.
+// open, because no request is made. Errors: the error of ctx, ErrInterrupted,
+// ErrClosed.
 func (e *Endpoint) spread(ctx context.Context, deliveries func() int) error {
 	e.mu.Lock()
 	limit, open := e.limit, !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
@@ -40,13 +45,13 @@ func (e *Endpoint) spread(ctx context.Context, deliveries func() int) error {
 	if limit == nil || open {
 		return nil
 	}
-	return limit.wait(ctx, deliveries)
+	return limit.wait(ctx, e.gate.closing, deliveries)
 }
 
 // wait waits until the limit admits the deliveries of a request, or as many as it admits at
 // once: the batch may have been made before the batch size was reduced. It does not wait for
 // a request without deliveries.
-func (l *rateLimit) wait(ctx context.Context, deliveries func() int) error {
+func (l *rateLimit) wait(ctx context.Context, closing <-chan struct{}, deliveries func() int) error {
 	if deliveries() == 0 {
 		return nil
 	}
@@ -57,6 +62,8 @@ func (l *rateLimit) wait(ctx context.Context, deliveries func() int) error {
 		return ctx.Err()
 	case <-l.replaced:
 		return ErrInterrupted
+	case <-closing:
+		return ErrClosed
 	}
 	for {
 		now := time.Now()
@@ -77,6 +84,9 @@ func (l *rateLimit) wait(ctx context.Context, deliveries func() int) error {
 			return ctx.Err()
 		case <-l.replaced:
 			return ErrInterrupted
+		case <-closing:
+			place.Cancel()
+			return ErrClosed
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package embedded
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
@@ -13,11 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// maxPacket is the maximum size of a client's MQTT packet in bytes. nats-server would accept
-// Options.MaxPayload.
-const maxPacket = 64 << 10
+	"golang.org/x/time/rate"
+)
 
 // Sizes in bytes of the buffers of a connection: the front's own, and the kernel's, which would
 // otherwise store some MiB that the client has not read.
@@ -33,7 +29,8 @@ type front struct {
 	log      *slog.Logger
 	listener net.Listener
 	server   atomic.Int32 // port of nats-server's MQTT listener, 0 while it does not run
-	ends     sync.Map     // func() that closes a connection, by the port from which the front dialed nats-server
+	links    sync.Map     // *link by the port from which the front dialed nats-server
+	changes  sync.Map     // *rate.Limiter of changeRate by organization
 	stopping context.Context
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -88,24 +85,36 @@ func (f *front) serve(client net.Conn) {
 		return // clients connect again
 	}
 	port := server.LocalAddr().(*net.TCPAddr).Port
-	closeBoth := sync.OnceFunc(func() {
-		f.ends.Delete(port) // before the close: another connection may get the port then
+	ctx, cancel := context.WithCancel(f.stopping)
+	l := &link{client: client, server: server, timeout: f.timeout(), admitted: make(chan struct{})}
+	l.close = sync.OnceFunc(func() {
+		f.links.Delete(port) // before the close: another connection may get the port then
+		cancel()
 		_, _ = server.Close(), client.Close()
 	})
-	f.ends.Store(port, closeBoth)
-	defer context.AfterFunc(f.stopping, closeBoth)()
+	f.links.Store(port, l)
+	defer context.AfterFunc(f.stopping, l.close)()
 	var sending sync.WaitGroup
-	sending.Go(func() { f.sendMessages(client, server); closeBoth() })
-	f.sendPackets(server, client)
-	closeBoth()
+	sending.Go(func() { f.sendMessages(client, server); l.close() })
+	l.sendPackets(ctx)
+	l.close()
 	sending.Wait()
+}
+
+// admit says to which organization the client of a connection belongs. from is the address from
+// which the front dialed nats-server.
+func (f *front) admit(from net.Addr, org string) {
+	if l, ok := f.links.Load(from.(*net.TCPAddr).Port); ok {
+		changes, _ := f.changes.LoadOrStore(org, rate.NewLimiter(changeRate, changeRate))
+		l.(*link).admit(changes.(*rate.Limiter))
+	}
 }
 
 // end closes the connection that the front dialed from a port. nats-server would wait until its
 // own write to a client that does not read times out, and keep the messages until then.
 func (f *front) end(port int) {
-	if end, ok := f.ends.Load(port); ok {
-		go end.(func())() // TLS may take some seconds
+	if l, ok := f.links.Load(port); ok {
+		go l.(*link).close() // TLS may take some seconds
 	}
 }
 
@@ -119,31 +128,6 @@ func (f *front) handshake(client *tls.Conn) error {
 		f.log.Warn("TLS handshake failed", "client", host, "error", err)
 	}
 	return err
-}
-
-// sendPackets sends a client's packets to the server. It returns at a packet that is too large,
-// does not end in time, or is a PUBLISH with QoS 2: the server refuses any PUBLISH of a client,
-// but stores one with QoS 2 before it does.
-func (f *front) sendPackets(server io.Writer, client net.Conn) {
-	r := bufio.NewReaderSize(client, frontBuffer)
-	for {
-		_ = client.SetReadDeadline(time.Time{})
-		head, err := r.ReadByte()
-		if err != nil {
-			return
-		}
-		_ = client.SetReadDeadline(time.Now().Add(f.timeout()))
-		size, err := binary.ReadUvarint(r) // the encoding of MQTT's Remaining Length
-		if err != nil || size > maxPacket || head&0b1111_0110 == 0b0011_0100 {
-			return
-		}
-		if _, err := server.Write(binary.AppendUvarint([]byte{head}, size)); err != nil {
-			return
-		}
-		if _, err := io.CopyN(server, r, int64(size)); err != nil { //nolint:gosec // at most maxPacket
-			return
-		}
-	}
 }
 
 // sendMessages sends the server's bytes to a client until the client reads too slowly.

@@ -132,7 +132,7 @@ func TestMQTT_Packets(t *testing.T) {
 func TestMQTT_RefusedPublication(t *testing.T) {
 	w := newMQTTWorld(t, func(o *embedded.Options) { o.MQTT.Timeout = 50 * time.Millisecond })
 	witness, conn := w.device("acme", "witness", "t/#"), w.raw("acme", "liar")
-	if _, err := conn.Write(publication(1, 60<<10)); err != nil {
+	if _, err := conn.Write(publication(1, 6<<10)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := packets.ReadPacket(conn)

@@ -115,6 +115,7 @@ func (g gatekeeper) Check(c server.ClientAuthentication) bool {
 		g.accounts.log.Warn("MQTT client refused, its organization has too many", "org", a.Organization, "limit", limit)
 		return false
 	}
+	g.accounts.front.admit(c.RemoteAddress(), a.Organization)
 	c.RegisterUser(&server.User{
 		Username: o.Username, Account: account, ConnectionDeadline: a.Until,
 		Permissions: &server.Permissions{Subscribe: &allowed, Publish: &server.SubjectPermission{Deny: []string{">"}}},

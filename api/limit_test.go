@@ -208,6 +208,7 @@ func TestReads_InTurn(t *testing.T) {
 		{"/v1/webhook/schedules/list", ""},
 		{"/v1/channels/list", ""},
 		{"/v1/devices/hvac/list", ""},
+		{"/v1/webhook/price_signal/trigger/list", ""},
 		{"/v1/webhook/deliveries/list", ""},
 		{"/v1/webhook/deliveries/history", ""},
 		{"/v1/webhook/deliveries/msg_1/get", ""},

@@ -71,7 +71,7 @@ var webhookRoutes = []operation{
 		Summary:     "Get the progress of a trigger",
 		Description: "A trigger and its deliveries are shown for a week, or for the operator's receipts-age. Then the trigger is not found.",
 	}, (*server).getTrigger),
-	do(rest.Route{Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Scope: storage.ScopeRead, Summary: "List triggers, the newest first"}, (*server).listTriggers),
+	do(rest.Route{Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List triggers, the newest first"}, (*server).listTriggers),
 	do(rest.Route{
 		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
 		Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",

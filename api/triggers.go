@@ -128,7 +128,11 @@ func (s *server) getTrigger(_ context.Context, c *rest.Call, _ *struct{}) (event
 	return p, storage.NotFound(err, storage.Ref{Kind: "trigger", Org: c.Org, ID: c.ID})
 }
 
-func (s *server) listTriggers(_ context.Context, c *rest.Call, in *wire.ListTriggersInput) (wire.Page[events.Progress], error) {
-	list, err := s.Ledger.Recent(c.Org, in.Limit)
-	return wire.Page[events.Progress]{Data: list}, err
+// listTriggers reads in turn: a trigger has up to 256 KiB if it notifies of an OpenADR object.
+func (s *server) listTriggers(ctx context.Context, c *rest.Call, in *wire.ListTriggersInput) (page wire.Page[events.Progress], err error) {
+	err = s.rest.InTurn(ctx, c, func() error {
+		page.Data, err = s.Ledger.Recent(c.Org, in.Limit)
+		return err
+	})
+	return page, err
 }

@@ -50,8 +50,8 @@ func (s *PlannerSearch) Need(t Task) (waiting bool) {
 	return waiting
 }
 
-// Correct asks for a task in place of a pending one of the same name that is due after
-// latest. A process whose clock was ahead has stored that one.
+// Correct replaces a pending task of the same name if it is due after latest. A process whose
+// clock was ahead has stored that one.
 func (s *PlannerSearch) Correct(t Task, latest time.Time) { s.late[t.Name()] = lateTask{t, latest} }
 
 // Search stores the tasks that find asks for. It drops the tasks of older revisions than the

@@ -36,8 +36,7 @@ var ErrInterrupted = errors.New("the endpoint has changed")
 var ErrClosed = errors.New("the worker is stopping")
 
 // spread waits until the rate limit admits a request. It does not wait if the breaker is
-// open, because no request is made. Errors: the error of ctx, ErrInterrupted,
-// ErrClosed.
+// open, because no request is made. Errors: the error of ctx, ErrInterrupted, ErrClosed.
 func (e *Endpoint) spread(ctx context.Context, deliveries func() int) error {
 	e.mu.Lock()
 	limit, open := e.limit, !e.breaker.openUntil(e.gate.opt.Now()).IsZero()

@@ -177,6 +177,7 @@ func (a *accounts) erase(org string) error {
 	for _, c := range clients {
 		a.disconnect(c)
 	}
+	a.front.changes.Delete(org)
 	err = a.use(org, func(ctx context.Context, js jetstream.JetStream) error {
 		list := js.ListStreams(ctx)
 		for info := range list.Info() {

@@ -86,7 +86,7 @@ func (f *front) serve(client net.Conn) {
 	}
 	port := server.LocalAddr().(*net.TCPAddr).Port
 	ctx, cancel := context.WithCancel(f.stopping)
-	l := &link{client: client, server: server, timeout: f.timeout(), admitted: make(chan struct{})}
+	l := newLink(client, server, f.timeout())
 	l.close = sync.OnceFunc(func() {
 		f.links.Delete(port) // before the close: another connection may get the port then
 		cancel()
@@ -106,7 +106,10 @@ func (f *front) serve(client net.Conn) {
 func (f *front) admit(from net.Addr, org string) {
 	if l, ok := f.links.Load(from.(*net.TCPAddr).Port); ok {
 		changes, _ := f.changes.LoadOrStore(org, rate.NewLimiter(changeRate, changeRate))
-		l.(*link).admit(changes.(*rate.Limiter))
+		select {
+		case l.(*link).changes <- changes.(*rate.Limiter):
+		default: // the client has logged in before
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -38,14 +37,12 @@ type link struct {
 	client, server net.Conn
 	timeout        time.Duration // see MQTT.Timeout
 	close          func()
-	admitting      sync.Once
-	admitted       chan struct{} // closed once changes is set, at the login
-	changes        *rate.Limiter // of changeRate, for all clients of the organization
+	// changes gets the limiter of changeRate of the client's organization at the login.
+	changes chan *rate.Limiter
 }
 
-// admit sets the limiter of the client's organization.
-func (l *link) admit(changes *rate.Limiter) {
-	l.admitting.Do(func() { l.changes = changes; close(l.admitted) })
+func newLink(client, server net.Conn, timeout time.Duration) *link {
+	return &link{client: client, server: server, timeout: timeout, changes: make(chan *rate.Limiter, 1)}
 }
 
 // sendPackets sends the client's packets to the server. It returns at a packet that is too large,
@@ -53,6 +50,7 @@ func (l *link) admit(changes *rate.Limiter) {
 // refuses any PUBLISH of a client, but stores one with QoS 2 before it does.
 func (l *link) sendPackets(ctx context.Context) {
 	r, acks := bufio.NewReaderSize(l.client, frontBuffer), rate.NewLimiter(ackRate, ackRate)
+	var changes *rate.Limiter
 	for most := uint64(maxFirst); ; most = maxPacket {
 		_ = l.client.SetReadDeadline(time.Time{})
 		head, err := r.ReadByte()
@@ -69,7 +67,14 @@ func (l *link) sendPackets(ctx context.Context) {
 		case size <= maxAck:
 			err = wait(ctx, acks, 1)
 		default:
-			err = l.waitForChange(ctx, int(size)) //nolint:gosec // at most maxPacket
+			if changes == nil {
+				select {
+				case changes = <-l.changes:
+				case <-ctx.Done():
+					return
+				}
+			}
+			err = wait(ctx, changes, int(size)) //nolint:gosec // at most maxPacket
 		}
 		if err != nil {
 			return
@@ -81,16 +86,6 @@ func (l *link) sendPackets(ctx context.Context) {
 		if _, err := io.CopyN(l.server, r, int64(size)); err != nil { //nolint:gosec // at most maxPacket
 			return
 		}
-	}
-}
-
-// waitForChange waits until the client has logged in and its organization may send size bytes.
-func (l *link) waitForChange(ctx context.Context, size int) error {
-	select {
-	case <-l.admitted:
-		return wait(ctx, l.changes, size)
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -44,7 +44,7 @@ func newSender(t *testing.T, f *front, port int, forwarded io.Writer) sender {
 	client, front := net.Pipe()
 	server, nats := net.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &link{client: front, server: server, timeout: time.Second, admitted: make(chan struct{})}
+	l := newLink(front, server, time.Second)
 	l.close = func() { cancel(); _, _ = front.Close(), server.Close() }
 	f.links.Store(port, l)
 	s := sender{client, make(chan struct{})}
@@ -158,7 +158,7 @@ func TestLink_MaxWait(t *testing.T) {
 func TestLink_LargeFirstPacket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, front := net.Pipe()
-		l := &link{client: front, timeout: time.Second}
+		l := newLink(front, nil, time.Second)
 		go func() { _, _ = client.Write(packet(connectHead, 5000)) }()
 		l.sendPackets(t.Context()) // would use the missing server
 		_ = client.Close()

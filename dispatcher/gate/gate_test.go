@@ -90,8 +90,8 @@ func TestEnter_WorkerConcurrency(t *testing.T) {
 	})
 }
 
-// Organizations whose proven endpoints all stop responding leave a quarter of what they find
-// free to the next one. A single endpoint may have its own limit.
+// The proven endpoints of an organization may all stop responding. They leave a quarter of the
+// free slots to the next organization. A single endpoint may have its own limit.
 func TestEnter_OrganizationConcurrency(t *testing.T) {
 	for _, c := range []struct {
 		each, endpoints int
@@ -203,7 +203,7 @@ func TestLeave_Twice(t *testing.T) {
 	}
 }
 
-// A request that is canceled at the moment in which it is granted releases its slot.
+// A request may be canceled at the moment in which it is granted. It releases its slot.
 func TestAcquire_CanceledAndGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newGate(8, 1).NewEndpoint("org")

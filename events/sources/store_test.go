@@ -249,8 +249,8 @@ func TestStore_Alerts(t *testing.T) {
 	}
 }
 
-// TestStore_AlertsOfOthers keeps the future alerts of a source whose name begins alike, and
-// those of a person.
+// TestStore_AlertsOfOthers keeps a person's future alerts, and the alerts of a source whose
+// name begins alike.
 func TestStore_AlertsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	plan := storage.RatePlan{ID: "home", Tariff: json.RawMessage(`{"energyratestructure":[[{"rate":0.1}]]}`), Base: storage.Base{OrganizationID: storage.Shared}}

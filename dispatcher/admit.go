@@ -34,8 +34,10 @@ type availability struct {
 // admit returns the endpoints of a trigger once one of them is available. A slice for a
 // slow endpoint waits in memory, so that the endpoint stays busy. If all endpoints are
 // down or silent, or the organization has no room for outcomes, admit sets parkUntil, and the
-// caller parks the walk.
-func (w *Worker) admit(ctx context.Context, t *events.Trigger, taken events.Taken) (recipients, error) {
+// caller parks the walk. A late slice that a newer trigger supersedes needs no endpoint: while
+// it waited for one, its trigger would count as waiting.
+func (w *Worker) admit(ctx context.Context, place walks.Place, taken events.Taken) (recipients, error) {
+	t := place.Trigger
 	if until := w.noRoomUntil(t, events.WalksWait, deadline(t, storage.RetryPolicy{}, 1)); !until.IsZero() {
 		w.Log.Warn("history of the organization is too large, its walk waits", "org", t.OrganizationID, "trigger", t.ID, "until", until)
 		return recipients{availability: availability{parkUntil: until, late: true}}, nil
@@ -54,6 +56,9 @@ func (w *Worker) admit(ctx context.Context, t *events.Trigger, taken events.Take
 		}
 		ready := func() bool {
 			to.availability = w.availability(t, to.targets, w.Now())
+			if !to.parkUntil.IsZero() && place.Late && w.walks.Superseded(place, w.Now()) {
+				to.parkUntil = time.Time{}
+			}
 			return to.parkUntil.IsZero()
 		}
 		if ready() {

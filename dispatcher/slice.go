@@ -81,7 +81,8 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.awaitState(ctx, s.Trigger.Revision); err != nil {
 		return err
 	}
-	to, err := w.admit(ctx, &s.Trigger, taken)
+	place := walks.Place{Trigger: &s.Trigger, Slice: s.Number, Late: s.Late || taken.Redelivered}
+	to, err := w.admit(ctx, place, taken)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,6 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	if err := w.enqueueNext(ctx, s, homes.ahead, taken.Redelivered || s.Resumed); err != nil {
 		return err
 	}
-	place := walks.Place{Trigger: &s.Trigger, Slice: s.Number, Late: s.Late || taken.Redelivered}
 	jobs, outcomes, err := w.price(s, &homes, to, place)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func FuzzReadHomes_Cursor(f *testing.F) {
 		if len(read.ahead) > 0 && read.ahead[0] != read.bounds.Through {
 			t.Fatalf("next slice begins after %q, this slice ends with %q", read.ahead[0], read.bounds.Through)
 		}
-		to, err := worker.admit(t.Context(), &s.Trigger, events.Taken{Free: func() {}})
+		to, err := worker.admit(t.Context(), walks.Place{Trigger: &s.Trigger}, events.Taken{Free: func() {}})
 		if err != nil {
 			return
 		}

@@ -78,6 +78,36 @@ func TestRetryAfter_ReachesEveryHome(t *testing.T) {
 	})
 }
 
+// An endpoint that only ever asks to wait does not keep all triggers open: the newest one
+// supersedes the others. Otherwise the organization would soon reach its limit of triggers.
+func TestRetryAfter_NewerTriggers(t *testing.T) {
+	for _, seconds := range []string{"600", "7200"} {
+		t.Run(seconds, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.homes(20 * events.SliceHomes)
+				w.endpoint("ep", only(storage.EventPriceSignalUpdated))
+				w.partner.answers(func(*http.Request, arrival) int { return http.StatusServiceUnavailable })
+				w.partner.server.Handler = withHeader(w.partner, "Retry-After", seconds)
+				w.worker()
+				triggers := make([]events.Trigger, 24)
+				for i := range triggers {
+					triggers[i] = w.trigger(24)
+					<-time.After(15 * time.Minute)
+				}
+				open := 0
+				for _, tr := range triggers {
+					if p, _ := w.seen(tr); p.Status != events.TriggerCompleted {
+						open++
+					}
+				}
+				if open > 5 {
+					t.Errorf("%d of %d triggers are open", open, len(triggers))
+				}
+			})
+		})
+	}
+}
+
 // hang is half of the partner's response time in TestSupersede_BusHangs.
 const hang = 50 * time.Millisecond
 

@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"time"
+
+	"github.com/gridhook/gridhook/dispatcher/policy"
 )
 
 // Limits of the breakers.
@@ -70,9 +72,9 @@ func (b *breaker) openUntil(now time.Time) time.Time {
 }
 
 // failing reports whether failures keep the breaker open. If a Retry-After keeps it open,
-// the endpoint responds and only asks to wait.
+// the endpoint responds and only asks to wait, unless it asks again and again.
 func (b *breaker) failing(now time.Time) bool {
-	return now.Before(b.probeAt) && !now.Before(b.heldUntil)
+	return now.Before(b.probeAt) && (!now.Before(b.heldUntil) || now.Sub(b.since) > policy.MaxRetryAfter)
 }
 
 // down reports whether recent requests indicate that the endpoint is down.

@@ -230,3 +230,13 @@ func (ws *Tracker) SupersededBy(o Place, now time.Time, plans ...string) (newer 
 	}
 	return events.Trigger{}, false
 }
+
+// Superseded reports whether a newer trigger supersedes every signal of a slice.
+func (ws *Tracker) Superseded(o Place, now time.Time) bool {
+	plans := o.Trigger.RatePlanIDs
+	if len(plans) == 0 {
+		plans = []string{""} // only a trigger for all plans selects it
+	}
+	_, ok := ws.SupersededBy(o, now, plans...)
+	return ok
+}

@@ -76,6 +76,27 @@ func TestTracker_SupersededBy(t *testing.T) {
 	}
 }
 
+// A newer trigger supersedes every signal of a slice if it selects all plans of the slice's
+// trigger.
+func TestTracker_Superseded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		older, newer []string // rate plans
+		want         bool
+	}{
+		"all plans":             {nil, nil, true},
+		"one of all plans":      {nil, []string{"a"}, false},
+		"the same plan":         {[]string{"a"}, []string{"a", "b"}, true},
+		"one of two plans":      {[]string{"a", "b"}, []string{"a"}, false},
+		"all instead of a plan": {[]string{"a"}, nil, true},
+	} {
+		older, ws := newTrigger(1, 0, 4, tt.older...), NewTracker()
+		ws.Accepted(newTrigger(2, 0, 4, tt.newer...))
+		if got := ws.Superseded(Place{&older, 5, true}, noon); got != tt.want {
+			t.Errorf("%s: superseded is %v", name, got)
+		}
+	}
+}
+
 // A walk supersedes a wide slice of an older trigger once it reached the slice's first home.
 func TestTracker_SupersedesWide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,8 +3,10 @@ package storagetest
 import (
 	"flag"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Run runs the tests of a package with their temporary files in memory, if the system has
@@ -20,10 +22,21 @@ func Run(m *testing.M, parallel int) (code int) {
 		}
 	}
 	if memory := memoryFolder(); memory != "" && os.Getenv("TMPDIR") == "" {
+		removeAbandoned(memory)
 		if dir, err := os.MkdirTemp(memory, "gridhook-test-"); err == nil {
 			defer func() { _ = os.RemoveAll(dir) }()
 			_ = os.Setenv("TMPDIR", dir) // it is a valid name
 		}
 	}
 	return m.Run()
+}
+
+// removeAbandoned removes the folders of tests that were killed more than a day ago.
+func removeAbandoned(memory string) {
+	folders, _ := filepath.Glob(filepath.Join(memory, "gridhook-test-*")) // the pattern is valid
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(folder)
+		}
+	}
 }

@@ -64,6 +64,8 @@ type TariffInfo struct {
 
 	FixedCharge   Charge
 	MinimumCharge Charge
+	// AnnualMinimum is a minimum of the year beside a MinimumCharge of another unit.
+	AnnualMinimum Charge
 
 	// Caveat is the reason to doubt the source; empty without doubt.
 	Caveat string

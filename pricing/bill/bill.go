@@ -78,7 +78,7 @@ func Calculate(m Meter, t Terms) (*Bill, error) {
 		for _, part := range months[i].versions() {
 			info := &part.seen[0].rates.Info
 			month.Fixed += charged(info.FixedCharge, &part)
-			least.add(info.MinimumCharge.Unit, charged(info.MinimumCharge, &part))
+			least.add(info, &part)
 		}
 		b.Months, minimums = append(b.Months, month), append(minimums, least)
 	}

@@ -114,15 +114,19 @@ func (l *ledger) apply(owed float64) float64 {
 }
 
 // minimum is what a month must come to at least, in dollars for its metered days. ofMonth
-// applies to the month alone, and ofYear to the sum of the months. A month whose plan changes
-// may have both, each for its days.
-type minimum struct{ ofMonth, ofYear float64 }
+// applies to the month alone, and ofYear to the sum of the months. apart is the part of ofMonth
+// for days without a yearly minimum.
+type minimum struct{ ofMonth, ofYear, apart float64 }
 
-func (m *minimum) add(unit string, amount float64) {
-	if strings.EqualFold(strings.TrimPrefix(unit, "$"), "/year") {
-		m.ofYear += amount
-	} else {
-		m.ofMonth += amount
+func (m *minimum) add(info *pricing.TariffInfo, days *monthOfSteps) {
+	monthly, yearly := charged(info.MinimumCharge, days), charged(info.AnnualMinimum, days)
+	if strings.EqualFold(strings.TrimPrefix(info.MinimumCharge.Unit, "$"), "/year") {
+		monthly, yearly = 0, monthly
+	}
+	m.ofMonth += monthly
+	m.ofYear += yearly
+	if yearly == 0 {
+		m.apart += monthly
 	}
 }
 
@@ -136,7 +140,7 @@ func (b *Bill) topUp(minimums []minimum, due []float64) {
 		}
 		if least.ofYear > 0 {
 			yearly += least.ofYear
-			paid += due[i] + b.Months[i].Minimum - least.ofMonth
+			paid += due[i] + b.Months[i].Minimum - least.apart
 		}
 	}
 	if more := yearly - paid; yearly > 0 && more > 0 {

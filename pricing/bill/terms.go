@@ -72,7 +72,7 @@ type Terms struct {
 	// $/kWh. The tariff's fixed and minimum charges still apply. Tariff may be nil.
 	HourlyPrices []float64
 	// FixedCharge replaces the tariff's charge if Tariff is nil. MinimumCharge replaces the
-	// tariff's charge if it has a unit.
+	// tariff's minimums if it has a unit.
 	FixedCharge, MinimumCharge pricing.Charge
 
 	// Rules are the rules of the settlement. Calculate ignores Minimum, MinimumUnit and
@@ -138,7 +138,7 @@ func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 		day.Tax = (1+day.Tax)*t.adjust(d) - 1
 	}
 	if t.MinimumCharge.Unit != "" {
-		day.Info.MinimumCharge = t.MinimumCharge
+		day.Info.MinimumCharge, day.Info.AnnualMinimum = t.MinimumCharge, pricing.Charge{}
 	}
 	return day, err
 }

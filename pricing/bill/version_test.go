@@ -62,6 +62,26 @@ func TestVersions_MinimumUnits(t *testing.T) {
 	}
 }
 
+// A plan has a minimum by month and one by year: January costs $100, and each later month its
+// minimum of $10. The year comes to $210, or to the yearly minimum. A request replaces both.
+func TestMinimum_MonthAndYear(t *testing.T) {
+	request := hourly("2026-01-01", 365, always(0))
+	request.Load[0] = 1000
+	for yearly, want := range map[float64]float64{0: 210, 200: 210, 300: 300} {
+		plan := parse(t, fields{"energyratestructure": flatRate(0.1), "minmonthlycharge": 10, "annualmincharge": yearly})
+		b, err := bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: plan}, request)
+		if err != nil || !near(b.Total, want) {
+			t.Errorf("a yearly minimum of $%v: $%+v, %v; want $%v", yearly, b, err, want)
+		}
+		replaced := request
+		replaced.Minimum = new(5.0)
+		b, err = bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: plan}, replaced)
+		if err != nil || !near(b.Total, 155) {
+			t.Errorf("a minimum of the request instead of a yearly one of $%v: $%+v, %v; want $155", yearly, b, err)
+		}
+	}
+}
+
 // A version that starts within the billing month has its prices for its days under every rule
 // of tiers: 14 days of 24 kWh at 0.40 and at 0.30. A tax counts from its first day on.
 func TestVersions_EnergyPrices(t *testing.T) {

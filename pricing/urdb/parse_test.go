@@ -42,7 +42,7 @@ func TestParse_Charges(t *testing.T) {
 		With("flatdemandstructure", []any{tarifftest.Tiers(0, 0)}).Parse(t)
 	sam := fromSAM.Info()
 	if sam.FixedCharge != (pricing.Charge{Amount: 435, Unit: "$/month"}) ||
-		sam.MinimumCharge != (pricing.Charge{Amount: 12, Unit: "$/year"}) || chargesDemand(fromSAM) {
+		sam.AnnualMinimum != (pricing.Charge{Amount: 12, Unit: "$/year"}) || chargesDemand(fromSAM) {
 		t.Errorf("got %+v", sam)
 	}
 }

@@ -202,8 +202,8 @@ func (r *reader) info() pricing.TariffInfo {
 			r.charge("fixedmonthlycharge", "$/month")),
 		MinimumCharge: cmp.Or(
 			r.charge("mincharge", r.text("minchargeunits", maxShortText)),
-			r.charge("minmonthlycharge", "$/month"),
-			r.charge("annualmincharge", "$/year")),
+			r.charge("minmonthlycharge", "$/month")),
+		AnnualMinimum: r.charge("annualmincharge", "$/year"),
 	}
 	if from, to := info.EffectiveFrom, info.EffectiveTo; !from.IsZero() && !to.IsZero() && to.Before(from) {
 		r.problem("enddate", "%v is before the start date %v", to, from)

@@ -1,6 +1,9 @@
 package pricing
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Day holds a tariff's prices and charges on one local day. It is read-only.
 type Day struct {
@@ -44,9 +47,12 @@ func (v *version) dayOn(day localDay) Day {
 // Period returns the period of a quarter hour of the day, 0 to 95.
 func (d *Day) Period(quarter int) int { return int(d.row[quarter]) }
 
-// WeekdayPeriod returns a quarter hour's period on weekdays of the day's month.
-func (d *Day) WeekdayPeriod(quarter int) int {
-	return int(d.version.Weekday[d.day.month][quarter])
+// PeriodIn returns the period of a quarter hour in any month, by the version of the day.
+func (d *Day) PeriodIn(month time.Month, weekend bool, quarter int) int {
+	if weekend {
+		return int(d.version.Weekend[month-1][quarter])
+	}
+	return int(d.version.Weekday[month-1][quarter])
 }
 
 // SameVersion reports whether both days have the same version of the tariff.

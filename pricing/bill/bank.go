@@ -1,75 +1,100 @@
 package bill
 
-import "github.com/gridhook/gridhook/pricing"
+import (
+	"time"
+
+	"github.com/gridhook/gridhook/pricing"
+)
 
 // bank holds the kWh that net metering carries from month to month, by period.
 type bank struct {
-	kwh    []float64
-	probes [4]int // periods of the previous month, at four times of the day
+	kwh   []float64
+	times map[int]timeOfDay // of the periods of the previous month
 }
 
-// probeHours are the times of the day at which carry compares the periods of two months.
-var probeHours = [4]int{0, 5, 11, 17}
+// timeOfDay is a quarter hour of weekdays or of weekends.
+type timeOfDay struct {
+	quarter int
+	weekend bool
+}
+
+// timesOfDay are all times of the day, in the order in which carry looks for a period. The four
+// times of SAM come first.
+var timesOfDay = func() (list []timeOfDay) {
+	for _, hour := range []int{0, 5, 11, 17} {
+		list = append(list, timeOfDay{hour * 4, false})
+	}
+	for i := range 2 * pricing.QuartersADay {
+		list = append(list, timeOfDay{i % pricing.QuartersADay, i >= pricing.QuartersADay})
+	}
+	return list
+}()
 
 // banked returns the energy charge of a month's net use, after credit for the kWh of
 // earlier months, and the charges on every kWh drawn that net metering does not credit. The
-// surplus of each period goes to the bank. The net use of a month has no days of its own, so
-// it has the mean of the days' prices.
+// surplus of each period goes to the bank. The periods are those of the month's last version
+// of the tariff: another version may number its periods differently.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
-	last := m.seen[len(m.seen)-1].rates
+	last := &m.seen[len(m.seen)-1].rates
 	use := make([]float64, last.Periods())
 	for i := range m.seen {
-		for _, s := range m.seen[i].steps {
-			use[min(s.period, len(use)-1)] += net(s)
+		d := &m.seen[i]
+		for _, s := range d.steps {
+			use[last.PeriodIn(d.date.Month, d.rates.Weekend, s.quarter)] += net(s)
 		}
 	}
-	b.carry(use, last)
+	b.carry(use, m, last)
 	b.kwh = make([]float64, len(use))
 	for p := range use {
 		if use[p] < 0 {
 			b.kwh[p], use[p] = -use[p], 0
 		}
 	}
-	total, charge := sumOf(use), t.uncredited(m, drawn)
-	if total == 0 {
-		return charge
+	charge := t.uncredited(m, drawn)
+	for p, price := range t.meanPrices(m, last, sumOf(use)) {
+		charge += use[p] * price
 	}
+	return charge
+}
+
+// meanPrices returns the mean price of the month's steps in each period of the last version,
+// if the net use of the month is total, without the charges that net metering does not credit.
+// The net use has no steps of its own.
+func (t *Terms) meanPrices(m *monthOfSteps, last *pricing.Day, total float64) []float64 {
+	sums, steps := make([]float64, last.Periods()), make([]float64, last.Periods())
 	for i := range m.seen {
-		charge += t.pricedOn(&m.seen[i], m, use, total) / float64(len(m.seen))
-	}
-	return charge
-}
-
-// pricedOn returns the charge of a month's net use at the prices of a day, without the charges
-// that net metering does not credit.
-func (t *Terms) pricedOn(day *dayOfSteps, m *monthOfSteps, use []float64, total float64) float64 {
-	charge := total * (day.rates.Rate*(1+day.rates.Tax) - t.uncreditedRate(day)) // the price of a kWh has them already
-	ladders := t.ladders(day, m)
-	for p := range use {
-		charge += use[p] / total * ladders[min(p, len(ladders)-1)].cost(total)
-	}
-	return charge
-}
-
-// carry subtracts the bank from a month's use, period by period. If the month lacks a
-// period, carry uses the period at the same time of the day.
-func (b *bank) carry(use []float64, day pricing.Day) {
-	var now [4]int
-	for i, hour := range probeHours {
-		now[i] = day.WeekdayPeriod(hour * 4)
-	}
-	for p, kwh := range b.kwh {
-		if kwh == 0 {
-			continue
-		}
-		target := p
-		for i, before := range b.probes {
-			if before == p {
-				target = now[i]
-				break
+		d := &m.seen[i]
+		ladders := t.ladders(d, m)
+		for _, s := range d.steps {
+			p := last.PeriodIn(d.date.Month, d.rates.Weekend, s.quarter)
+			steps[p]++
+			sums[p] += d.rates.Rate*(1+d.rates.Tax) - t.uncreditedRate(d) // the price of a kWh has them already
+			if total > 0 {
+				sums[p] += ladders[s.period].cost(total) / total
 			}
 		}
-		use[min(target, len(use)-1)] -= kwh
 	}
-	b.probes = now
+	for p := range sums {
+		sums[p] /= max(steps[p], 1)
+	}
+	return sums
+}
+
+// carry subtracts the bank from a month's use, period by period. Where periods change, the kWh
+// go to the period at the same time of the day on the first day.
+func (b *bank) carry(use []float64, m *monthOfSteps, last *pricing.Day) {
+	first, final := m.seen[0].date.Month, m.seen[len(m.seen)-1].date.Month
+	for p, kwh := range b.kwh {
+		at := b.times[p]
+		use[last.PeriodIn(first, at.weekend, at.quarter)] -= kwh
+	}
+	b.times = map[int]timeOfDay{}
+	for _, month := range []time.Month{final, first} {
+		for _, at := range timesOfDay {
+			p := last.PeriodIn(month, at.weekend, at.quarter)
+			if _, known := b.times[p]; !known {
+				b.times[p] = at
+			}
+		}
+	}
 }

@@ -44,9 +44,9 @@ const (
 	// Dollars carries the value of the surplus of sent over drawn energy. It is the
 	// default under NetMetering.
 	Dollars Rollover = "DOLLARS"
-	// Energy carries the kWh under NetMetering, period by period. If the next month lacks
-	// a period, its kWh move to the period at the same time of the day. SAM uses this
-	// rule (module utilityrate5, metering option 0).
+	// Energy carries the kWh under NetMetering, period by period. Where the periods change,
+	// the kWh move to the period at the same time of the day. SAM uses this rule (module
+	// utilityrate5, metering option 0).
 	Energy Rollover = "KWH"
 )
 

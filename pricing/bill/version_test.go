@@ -124,6 +124,44 @@ func TestVersions_NetUseOfPeriods(t *testing.T) {
 	}
 }
 
+// Versions and seasons may number the same periods differently. The kWh of a period then offset
+// the use of the same hours: in a month of both, and from there in the next month. Two months
+// with 40 kWh sent in one afternoon use 28 + 31 afternoons of 12 kWh, less 40, and as many mornings.
+func TestVersions_RenumberedPeriods(t *testing.T) {
+	numbered := func(start string, morning, afternoon func(month int) int) fields {
+		rates := []any{[]any{fields{"rate": 9}}, []any{fields{"rate": 9}}, []any{fields{"rate": 9}}}
+		hours := make([][]int, 12)
+		for month := range hours {
+			hours[month] = append(slices.Repeat([]int{morning(month)}, 12), slices.Repeat([]int{afternoon(month)}, 12)...)
+			rates[morning(month)], rates[afternoon(month)] = []any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}
+		}
+		return fields{"startdate": start, "energyratestructure": rates, "energyweekdayschedule": hours}
+	}
+	always := func(period int) func(int) int { return func(int) int { return period } }
+	season := func(month int) int { return 1 + month/2%2 } // another period from March on
+	for name, versions := range map[string][]fields{
+		"one version":     {numbered("2025-01-01", always(0), always(1))},
+		"of two versions": {numbered("2025-01-01", always(0), always(1)), numbered("2026-03-01", always(1), always(0))},
+		"of more periods": {numbered("2025-01-01", always(0), always(1)), numbered("2026-03-01", always(2), always(0))},
+		"of two seasons":  {numbered("2025-01-01", always(0), season)},
+	} {
+		for _, sent := range []int{0, 27, 28} {
+			r := hourly("2026-02-15", 28+31, func(int) float64 { return 1 })
+			r.Load[sent*24+15] = -39
+			r.Metering, r.Rollover = bill.NetMetering, bill.Energy
+			if want := 59*12*0.1 + (59*12-40)*0.3; !near(billing(t, r, versions...).Total, want) {
+				t.Errorf("%s, sent on day %d: $%v, want $%v", name, sent, billing(t, r, versions...).Total, want)
+			}
+		}
+		r := hourly("2026-02-15", 28+31, func(int) float64 { return 0 })
+		r.Load[15], r.Load[28*24+15], r.Load[28*24+5] = -40, 50, 50
+		r.Metering, r.Rollover = bill.NetMetering, bill.Energy
+		if b := billing(t, r, versions...); !near(b.Total, 10*0.3+50*0.1) {
+			t.Errorf("%s, carried: $%v, want $8", name, b.Total)
+		}
+	}
+}
+
 // Each version of a plan has its own demand charges and periods. These two cost the same,
 // and number their periods differently.
 func TestVersions_DemandPeriods(t *testing.T) {

@@ -117,6 +117,35 @@ func TestTiers_ProratedUneven(t *testing.T) {
 	}
 }
 
+// A bound below the bound before leaves its tier without width. Then both rules charge 100 kWh at
+// the first price, and the rest at the third.
+func TestTiers_WithoutWidth(t *testing.T) {
+	tiers := []any{fields{"rate": 0.1, "max": 100}, fields{"rate": 9, "max": 50}, fields{"rate": 0.3, "max": 100}, fields{"rate": 0.2}}
+	for _, rule := range bill.TierRules() {
+		b := calculate(t, hours(30, always(1), nil), bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{tiers}}), Rules: bill.Rules{Tiers: rule}})
+		if want := 100*0.1 + 620*0.2; !near(b.Energy, want) {
+			t.Errorf("%s: $%v, want $%v", rule, b.Energy, want)
+		}
+	}
+}
+
+// The net use of a month may be 0. Then each period has its first price.
+func TestTiers_NetUseOfZero(t *testing.T) {
+	m := hours(30, always(0), always(0))
+	for _, rule := range bill.TierRules() {
+		terms := bill.Terms{Tariff: parse(t, twoPeriods()), Rules: bill.Rules{Tiers: rule}}
+		if b := calculate(t, m, terms); !near(b.Total, 0) {
+			t.Errorf("%s: $%v without use, want $0", rule, b.Total)
+		}
+		netted := m
+		netted.Load, netted.Solar = slices.Clone(m.Load), slices.Clone(m.Solar)
+		netted.Solar[6], netted.Load[18] = 10, 10
+		if b := calculate(t, netted, terms); !near(b.Total, 10*0.3-10*0.1) {
+			t.Errorf("%s: $%v for 10 kWh at $0.3, and 10 kWh back at $0.1", rule, b.Total)
+		}
+	}
+}
+
 // Exports take back energy of the tier that they leave: 120 - 30 kWh cost 90 x $0.1.
 func TestTiers_NetUse(t *testing.T) {
 	tariff := parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "max": 100}, fields{"rate": 0.2}}}})
@@ -330,54 +359,14 @@ func TestSettlement_Yearly(t *testing.T) {
 	}
 }
 
-// Exports beyond the use of a period offset the same period of the next month, kWh for
-// kWh, and no other one.
-func TestRollover_Energy(t *testing.T) {
-	tariff := parse(t, fields{
-		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}},
-		"energyweekdayschedule": schedule(),
-		"riders":                []any{fields{"rate": 10, "unit": "%"}, fields{"rate": 0.02}},
-	})
-	// The last day of April and the first of May have 12 kWh a day before noon and after.
-	// 40 kWh are generated in April after noon.
-	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
-		Load: make([]float64, 48), Solar: make([]float64, 48)}
-	for i := range m.Load {
-		m.Load[i] = 1
-	}
-	m.Solar[15] = 40
-	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Rollover: bill.Energy, SurplusRate: 0.02}})
-	// April leaves 28 kWh. 12 of them offset May's use.
-	if want := (12 + 12) * (0.1 + 0.02) * 1.1; !near(b.Total, want) {
-		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
-	}
-	dollars := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{SurplusRate: 0.02}})
-	if want := 0.0; !near(dollars.Total, want) {
-		t.Errorf("in dollars: $%v, want $%v", dollars.Total, want)
-	}
-}
-
-// If the next month lacks a period, its kWh go to the period at the same time of the day.
-func TestRollover_Seasons(t *testing.T) {
-	var weekdays [12][24]int
-	for month := range weekdays {
-		for hour := 12; hour < 24; hour++ {
-			weekdays[month][hour] = 1
-			if month >= 4 {
-				weekdays[month][hour] = 2
-			}
-		}
-	}
-	tariff := parse(t, fields{
-		"energyratestructure":   []any{[]any{fields{"rate": 0.1}}, []any{fields{"rate": 0.3}}, []any{fields{"rate": 0.5}}},
-		"energyweekdayschedule": weekdays,
-	})
-	m := bill.Meter{Start: time.Date(2026, time.April, 30, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC,
-		Load: make([]float64, 48), Solar: make([]float64, 48)}
-	m.Solar[15], m.Load[24+15], m.Load[24+5] = 7, 10, 4
-	b := calculate(t, m, bill.Terms{Tariff: tariff, Rules: bill.Rules{Rollover: bill.Energy}})
-	if want := 3*0.5 + 4*0.1; !near(b.Total, want) {
-		t.Errorf("$%v, want $%v: %+v", b.Total, want, b)
+// A home without solar has no credits: a month of negative prices is paid at once.
+func TestCalculate_NegativePrices(t *testing.T) {
+	m := threeMonths()
+	m.Load[0] = 100
+	terms := bill.Terms{HourlyPrices: make([]float64, len(m.Load))}
+	terms.HourlyPrices[0], terms.HourlyPrices[len(m.Load)-1] = 0.05, -0.2
+	if b := calculate(t, m, terms); !near(b.Total, 5-20) {
+		t.Errorf("$%v, want $-15", b.Total)
 	}
 }
 

@@ -48,7 +48,7 @@ func sumOf(values []float64) float64 {
 }
 
 // ladder holds a period's tiers with their bounds in kWh of the month's metered days. The
-// last bound is infinite.
+// bounds never fall, and the last bound is infinite.
 type ladder struct {
 	bounds []float64
 	rates  []float64 // with taxes, $/kWh
@@ -61,8 +61,10 @@ type ladder struct {
 func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 	list := make([]ladder, d.rates.Periods())
 	for p := range list {
+		bound := 0.0
 		for _, tier := range d.rates.Tiers(p) {
-			list[p].bounds = append(list[p].bounds, d.rates.Bound(tier, &t.Usage)*m.share())
+			bound = max(bound, d.rates.Bound(tier, &t.Usage)*m.share())
+			list[p].bounds = append(list[p].bounds, bound)
 			list[p].rates = append(list[p].rates, tier.Price()*(1+d.rates.Tax))
 			list[p].sells = append(list[p].sells, tier.Sell)
 		}
@@ -76,9 +78,8 @@ func (t *Terms) ladders(d *dayOfSteps, m *monthOfSteps) []ladder {
 func (l *ladder) cost(kwh float64) float64 {
 	total, from, tier := 0.0, 0.0, 0
 	for ; kwh > l.bounds[tier]; tier++ {
-		to := max(l.bounds[tier], from)
-		total += (to - from) * l.rates[tier]
-		from = to
+		total += (l.bounds[tier] - from) * l.rates[tier]
+		from = l.bounds[tier]
 	}
 	return total + (kwh-from)*l.rates[tier]
 }
@@ -106,25 +107,18 @@ func (t *Terms) prorated(m *monthOfSteps, f flow) float64 {
 	fill := newFilling(ladders)
 	for i := range m.seen {
 		for _, s := range m.seen[i].steps {
-			p := min(s.period, len(periods)-1)
-			periods[p] += f(s)
-			fill.add(&ladders[p], f(s))
+			periods[s.period] += f(s)
+			fill.add(&ladders[s.period], f(s))
 		}
 	}
-	if len(ladders) == 1 || fill.total == 0 {
-		return shares(ladders[0:1], []float64{1}, fill.tiers)
-	}
-	for p := range periods {
-		periods[p] /= fill.total
-	}
-	return shares(ladders, periods, fill.tiers)
-}
-
-func shares(ladders []ladder, share, tiers []float64) float64 {
 	charge := 0.0
 	for p, l := range ladders {
+		if fill.total == 0 {
+			charge += periods[p] * l.rates[0]
+			continue
+		}
 		for tier, rate := range l.rates {
-			charge += share[p] * tiers[tier] * rate //nolint:gosec // tiers has a place for each of the longest ladder
+			charge += periods[p] / fill.total * fill.tiers[tier] * rate
 		}
 	}
 	return charge

@@ -143,7 +143,7 @@ func (b *Bill) topUp(minimums []minimum, due []float64) {
 			paid += due[i] + b.Months[i].Minimum - least.apart
 		}
 	}
-	if more := yearly - paid; yearly > 0 && more > 0 {
+	if more := yearly - paid; more > 0 {
 		b.Months[len(b.Months)-1].Minimum += more
 		b.Fixed += more
 	}

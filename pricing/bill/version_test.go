@@ -45,19 +45,30 @@ func TestVersions_FixedCharges(t *testing.T) {
 }
 
 // A month whose plan changes has a monthly and a yearly minimum, each for its days. The usage
-// of the next month counts toward the yearly one alone.
+// of the next month counts toward the yearly one alone, and the usage of the month before toward
+// none. Two yearly minimums of a month add up.
 func TestVersions_MinimumUnits(t *testing.T) {
 	// 14 days of 28 a month are 14. 14 + 31 days of 365 a year are 45, less than 744 kWh cost.
+	yearly := func(start string) fields {
+		return fields{"startdate": start, "energyratestructure": flatRate(0.5), "mincharge": 365, "minchargeunits": "$/year"}
+	}
 	for load, minimum := range map[float64]float64{0: 45, 1: 0} {
 		r := hourly("2026-02-15", 28+31, func(int) float64 { return 0 })
 		for i := 28 * 24; i < len(r.Load); i++ {
 			r.Load[i] = load
 		}
-		b := billing(t, r,
-			fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.5), "mincharge": 28},
-			fields{"startdate": "2026-03-01", "energyratestructure": flatRate(0.5), "mincharge": 365, "minchargeunits": "$/year"})
+		monthly := fields{"startdate": "2025-01-01", "energyratestructure": flatRate(0.5), "mincharge": 28}
+		b := billing(t, r, monthly, yearly("2026-03-01"))
 		if !near(b.Months[0].Minimum, 14) || !near(b.Months[1].Minimum, minimum) || !near(b.Total, 14+minimum+372*load) {
 			t.Errorf("minimums %v and %v, total %v, want 14 and %v", b.Months[0].Minimum, b.Months[1].Minimum, b.Total, minimum)
+		}
+		r.Load, r.Start = append(slices.Repeat([]float64{1}, 31*24), r.Load...), "2026-01-15"
+		if b := billing(t, r, monthly, yearly("2026-03-01")); !near(b.Total, 372+14+minimum+372*load) {
+			t.Errorf("after a month of use: total %v, want %v", b.Total, 372+14+minimum+372*load)
+		}
+		r.Load, r.Start = r.Load[31*24:], "2026-02-15"
+		if b := billing(t, r, yearly("2025-01-01"), yearly("2026-03-01"), yearly("2026-03-08")); !near(b.Total, max(59, 372*load)) {
+			t.Errorf("yearly minimums: total %v, want %v", b.Total, max(59, 372*load))
 		}
 	}
 }

@@ -62,7 +62,8 @@ func TestForHome_Bids(t *testing.T) {
 	}
 }
 
-// The market pays for an exported kWh once, whatever other parts of the plan would pay.
+// The market pays for an exported kWh once, whatever other parts of the plan would pay. The
+// metering of a request has priority.
 func TestComposed_Bids(t *testing.T) {
 	parts := []pricing.PricedPart{
 		part(t, "delivery", pricing.RoleDelivery, oneRate(0.2)),
@@ -70,8 +71,10 @@ func TestComposed_Bids(t *testing.T) {
 		part(t, "tax", pricing.RoleAdjustment, oneRate(0, fields{"name": "tax", "rate": 10, "unit": "%"})),
 	}
 	load := slices.Concat(slices.Repeat([]float64{25}, 20), slices.Repeat([]float64{-25}, 4))
-	b := composedBill(t, parts, biddingHome(t), bill.Request{Load: load, StepMinutes: 60, Start: "2026-07-01"})
-	if !same(b.Credit, 100*0.03) || !same(b.Energy, 500*0.3*1.1) {
-		t.Errorf("credit $ %v, energy $ %v; want 3 and 165: %+v", b.Credit, b.Energy, b.Parts)
+	for metering, want := range map[bill.Metering]float64{"": 100 * 0.03, bill.NetBilling: 100 * 0.08} {
+		request := bill.Request{Load: load, StepMinutes: 60, Start: "2026-07-01", Rules: bill.Rules{Metering: metering}}
+		if b := composedBill(t, parts, biddingHome(t), request); !same(b.Credit, want) || !same(b.Energy, 500*0.3*1.1) {
+			t.Errorf("metering %q of the request: credit $ %v, energy $ %v; want %v and 165: %+v", metering, b.Credit, b.Energy, want, b.Parts)
+		}
 	}
 }

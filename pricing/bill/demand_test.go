@@ -119,11 +119,23 @@ func TestDemand_WindowAcrossPeriods(t *testing.T) {
 func TestDemand_LookBack(t *testing.T) {
 	r := hourly("2026-01-15", 31+28+31, always(1))
 	r.Load[0] = 10
+	plan := fields{"energyratestructure": flatRate(0), "flatdemandstructure": flatRate(10), "lookbackpercent": 0.5}
 	for months, want := range map[int]float64{0: 100 + 50 + 50, 1: 100 + 50 + 10, 2: 100 + 50 + 50} {
-		b := billing(t, r, fields{"energyratestructure": flatRate(0), "flatdemandstructure": flatRate(10), "lookbackpercent": 0.5, "lookbackrange": months})
-		if !near(b.Demand, want) {
+		plan["lookbackrange"] = months
+		if b := billing(t, r, plan); !near(b.Demand, want) {
 			t.Errorf("a look-back of %d months: $%v, want $%v", months, b.Demand, want)
 		}
+	}
+	// Beside a flat charge, a charge by period has no look-back.
+	plan["demandratestructure"], plan["lookbackrange"] = flatRate(1), 0
+	if b := billing(t, r, plan); !near(b.Demand, 200+10+1+1) {
+		t.Errorf("a charge by period beside the flat one: $%v, want $212", b.Demand)
+	}
+	// By default eleven months count.
+	delete(plan, "demandratestructure")
+	r.Load = append(r.Load, slices.Repeat([]float64{1}, (365-90+31)*24)...)
+	if b := billing(t, r, plan); !near(b.Months[11].Demand, 50) || !near(b.Months[12].Demand, 10) {
+		t.Errorf("the twelfth month costs $%v, the thirteenth $%v; want $50 and $10", b.Months[11].Demand, b.Months[12].Demand)
 	}
 }
 

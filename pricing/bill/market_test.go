@@ -20,9 +20,9 @@ func TestMarket_Versions(t *testing.T) {
 	}
 	tariff := parse(t, versions)
 	april := time.Date(2026, time.April, 1, 0, 0, 0, 0, time.UTC)
-	points := make([]market.Point, 30*24)
+	points := make([]market.Point, 30*24*4) // an hour has the mean of its quarter hours
 	for i := range points {
-		points[i] = market.Point{Start: april.Add(time.Duration(i) * time.Hour), Price: 0.05}
+		points[i] = market.Point{Start: april.Add(time.Duration(i) * 15 * time.Minute), Price: float64(i%4) / 30}
 	}
 	hub, err := market.New(points, market.Options{Node: "HUB", Kind: market.RealTime})
 	if err != nil {

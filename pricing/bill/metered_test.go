@@ -58,6 +58,49 @@ func TestForHome_MeteredLoad(t *testing.T) {
 	}
 }
 
+// A typical year has the measured power of an hour in that hour, and exactly the energy of the request.
+func TestForHome_MeteredHours(t *testing.T) {
+	h := meteredHome(t)
+	h.Solar = nil
+	for month := range h.Metered {
+		for hour := range 24 {
+			h.Metered[month].NetKW[hour] = 5 + float64(hour%12)
+		}
+	}
+	evening := [12][24]int{}
+	for month := range evening {
+		evening[month][18] = 1
+	}
+	tariff := parse(t, fields{"energyratestructure": append(flatRate(0), flatRate(1)...), "energyweekdayschedule": evening})
+	b, err := bill.ForHome(h, bill.Terms{Tariff: tariff}, bill.Request{AnnualKWh: 9000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0.0
+	for _, m := range b.Months {
+		used += m.UsedKWh
+	}
+	if want := 9000.0 * 11 / 252; !near(used, 9000) || math.Abs(b.Energy/want-1) > 1e-6 {
+		t.Errorf("%v kWh, %v of them at 18:00; want 9000 and %v", used, b.Energy, want)
+	}
+}
+
+// Another direction of the solar changes the generation, not the load of the house.
+func TestForHome_MeteredBehindOtherArray(t *testing.T) {
+	rate := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(0.2)})}
+	var june []bill.Month
+	for _, azimuth := range []float64{180, 0} {
+		b, err := bill.ForHome(meteredHome(t), rate, bill.Request{Azimuth: &azimuth})
+		if err != nil {
+			t.Fatal(err)
+		}
+		june = append(june, b.Months[5])
+	}
+	if south, north := june[0], june[1]; !near(south.UsedKWh, north.UsedKWh) || south.SolarKWh < north.SolarKWh*1.05 {
+		t.Errorf("to the south %+v, to the north %+v", south, north)
+	}
+}
+
 // A typical year has the newest version of the tariff on every date, with and without solar.
 func TestForHome_ExpiredTariff(t *testing.T) {
 	generated := make([]float64, 8760)

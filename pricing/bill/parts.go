@@ -82,7 +82,7 @@ func (h *Home) partTerms(m *Meter, rate *Terms) (terms []Terms, caveats []string
 			if t.FeedInRate != 0 {
 				t.ExportPrices = unpaid
 			}
-			t.FeedInRate, t.SurplusRate, t.GridFee, t.GridFeePerKW, t.MinimumCharge.Amount = 0, 0, 0, 0, 0
+			t.FeedInRate, t.GridFee, t.GridFeePerKW, t.MinimumCharge.Amount = 0, 0, 0, 0 // the lead's SurplusRate settles all parts
 		}
 		terms = append(terms, t)
 	}

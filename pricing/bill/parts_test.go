@@ -38,7 +38,7 @@ func ccaParts(t testing.TB) []pricing.PricedPart {
 	}
 	generation := fields{
 		"energyratestructure":   []any{[]any{fields{"rate": 0.09}}, []any{fields{"rate": 0.16}}},
-		"energyweekdayschedule": schedule(), "energyweekendschedule": schedule(), "fixedchargefirstmeter": 1.5,
+		"energyweekdayschedule": schedule(), "energyweekendschedule": schedule(), "fixedchargefirstmeter": 1.5, "mincharge": 20,
 		"flatdemandstructure": []any{[]any{fields{"rate": 1}}},
 	}
 	return []pricing.PricedPart{
@@ -109,12 +109,13 @@ func TestComposed_EqualsLoopOverIntervals(t *testing.T) {
 		w.fixed = 0.5*days + 1.5
 		sum := w.delivery + w.cca + w.pcia + w.care + w.tax
 		m := &got.Months[i]
-		// The minimum is for the delivery alone, with the adjustments of its energy.
-		adjusted := w.delivery * 0.65
+		// The minimums are for the delivery and the generation alone, with the adjustments of
+		// their energy.
+		adjusted := 0.65
 		if i >= 6 {
 			adjusted *= 1.08
 		}
-		minimum := math.Max(0, 60-0.5*days-2*w.peak-adjusted)
+		minimum := math.Max(0, 60-0.5*days-2*w.peak-adjusted*w.delivery) + math.Max(0, 20-1.5-w.peak-adjusted*w.cca)
 		if !same(m.Energy, sum) || !same(m.Fixed, w.fixed) || !same(m.Demand, 3*w.peak) || !same(m.Minimum, minimum) || !same(m.UsedKWh, w.kwh) {
 			t.Errorf("month %d: %+v; want energy %v, fixed %v, demand %v, minimum %v", i+1, *m, sum, w.fixed, 3*w.peak, minimum)
 		}
@@ -123,7 +124,7 @@ func TestComposed_EqualsLoopOverIntervals(t *testing.T) {
 			shares[k] += v
 		}
 		fixed[0] += 0.5 * days
-		fixed[1] += 1.5
+		fixed[1] += 1.5 + math.Max(0, 20-1.5-w.peak-w.cca)
 		demand[0] += 2 * w.peak
 		demand[1] += w.peak
 		total += sum + w.fixed + 3*w.peak + minimum
@@ -216,12 +217,14 @@ func TestComposed_MonthlyCredit(t *testing.T) {
 // A composed plan has the bill of a single plan with the sum of the prices, under every
 // settlement of a year of surpluses and deficits.
 func TestComposed_SettlesLikeSinglePlan(t *testing.T) {
-	delivery, single := oneRate(0.2), oneRate(0.65*(0.2+0.1-0.08+0.012))
+	delivery, single, cca := oneRate(0.2), oneRate(0.65*(0.2+0.1-0.08+0.012)), oneRate(0.1)
+	cca["nonbypassable"], single["nonbypassable"] = 0.04, 0.65*0.04
+	cca["flatdemandstructure"], single["flatdemandstructure"] = flatRate(2), flatRate(2)
 	for _, tariff := range []fields{delivery, single} {
 		tariff["fixedchargefirstmeter"] = 10
 	}
 	parts := []pricing.PricedPart{
-		part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "minus", pricing.RoleGeneration, oneRate(-0.08)), part(t, "cca", pricing.RoleGeneration, oneRate(0.1)),
+		part(t, "delivery", pricing.RoleDelivery, delivery), part(t, "minus", pricing.RoleGeneration, oneRate(-0.08)), part(t, "cca", pricing.RoleGeneration, cca),
 		part(t, "pcia", pricing.RoleAdjustment, oneRate(0.012)), part(t, "care", pricing.RoleAdjustment, oneRate(0, fields{"name": "CARE", "rate": -35, "unit": "%"})),
 	}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -232,7 +235,7 @@ func TestComposed_SettlesLikeSinglePlan(t *testing.T) {
 	}
 	for _, rules := range []bill.Rules{
 		{Metering: bill.NetMetering}, {Metering: bill.NetMetering, SurplusRate: 0.03}, {Metering: bill.NetMetering, SurplusRetail: true},
-		{Metering: bill.NetMetering, TrueUpMonth: 4, CreditMonths: 2}, {Metering: bill.NetMetering, Rollover: bill.Energy},
+		{Metering: bill.NetMetering, TrueUpMonth: 4, CreditMonths: 2}, {Metering: bill.NetMetering, Rollover: bill.Energy}, {Metering: bill.NetMetering, Rollover: bill.Energy, TrueUpMonth: 7},
 		{Metering: bill.NetBilling}, {Metering: bill.NetBilling, Rollover: bill.Dollars}, {Metering: bill.FeedIn, FeedInRate: 0.05},
 	} {
 		r := bill.Request{Load: load, Generated: generated, StepMinutes: 60, Start: "2026-01-01", Rules: rules}
@@ -246,7 +249,7 @@ func TestComposed_SettlesLikeSinglePlan(t *testing.T) {
 		for _, p := range got.Parts {
 			sum += p.Total
 		}
-		if !same(got.Total, want.Total) || !same(got.OpenCredit, want.OpenCredit) || !same(got.OpenKWh, want.OpenKWh) || !same(sum, got.Total) {
+		if !same(got.Total, want.Total) || !same(got.OpenCredit, want.OpenCredit) || !same(got.OpenKWh, want.OpenKWh) || !same(got.Months[5].DemandKW, want.Months[5].DemandKW) || !same(sum, got.Total) {
 			t.Errorf("%+v: total %v, want %v; open %v, want %v; parts add up to %v", rules, got.Total, want.Total, got.OpenCredit, want.OpenCredit, sum)
 		}
 	}

@@ -43,6 +43,26 @@ func TestMetering_SellRates(t *testing.T) {
 	}
 }
 
+// Solar outside of net metering earns the avoided costs, also on a plan with net metering.
+func TestMetering_AvoidedCosts(t *testing.T) {
+	r := hourly("2026-07-01", 31, func(hour int) float64 { return float64(1 - 2*(hour/12)) })
+	of := func(rules string, request bill.Rules) float64 {
+		r.Rules = request
+		tariff := parse(t, fields{"energyratestructure": flatRate(0.3), "dgrules": rules, "exportvalues": "PG&E NBT26"})
+		b, err := bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: tariff}, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Credit
+	}
+	want := of("Net Billing Instantaneous", bill.Rules{})
+	for _, rules := range []bill.Rules{{Metering: bill.NetBilling}, {NonNetMetered: true}} {
+		if got := of("Net Metering", rules); !near(got, want) || got > 372*0.29 {
+			t.Errorf("%+v: a credit of $%v, want $%v", rules, got, want)
+		}
+	}
+}
+
 // Only energy that the home pays for counts towards the tiers of sell rates: the drawn 50 kWh under
 // net billing, and all 200 kWh under feed-in.
 func TestMetering_SellTiers(t *testing.T) {

@@ -292,6 +292,7 @@ func TestTypicalYear_Riders(t *testing.T) {
 // January of the next year. It costs 12 x $10 + 8784 x $0.1 = $998.4.
 func TestTypicalYear_LeapDay(t *testing.T) {
 	request := hourly("", 366, func(int) float64 { return 1 })
+	request.StepMinutes = 0 // as many steps as a year has hours
 	fixed := pricing.Charge{Amount: 10, Unit: "$/month"}
 	byTheHour := bill.Terms{HourlyPrices: slices.Repeat([]float64{0.1}, 8784), FixedCharge: fixed}
 	ofPlan := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(0.1), "fixedchargefirstmeter": 10})}

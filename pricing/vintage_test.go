@@ -23,6 +23,7 @@ func TestNetBilling_Vintage(t *testing.T) {
 		doubt       string
 	}{
 		"older":                  {"PG&E NBT26", 2024, 2024, "PG&E NBT24", sure, ""},
+		"the first":              {"PG&E NBT26", 2021, 2023, "PG&E NBT23", sure, ""},
 		"of the plan":            {"PG&E NBT26", 2026, 2026, "PG&E NBT26", sure, ""},
 		"two years of one table": {"SCE NBT24", 2021, 2024, "SCE NBT24", sure, ""},
 		"two equal tables":       {"PG&E NBT26", 2021, 2024, "PG&E NBT24", sure, ""},

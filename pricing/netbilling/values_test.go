@@ -97,6 +97,56 @@ func TestAdder_Years(t *testing.T) {
 	}
 }
 
+// The adders are those of the source, for as long as a home has them.
+func TestAdder_MatchesSource(t *testing.T) {
+	root := os.Getenv("GRIDHOOK_TESTDATA")
+	if root == "" {
+		t.Skip("GRIDHOOK_TESTDATA is not set: no published data")
+	}
+	data, err := os.ReadFile(filepath.Join(root, "data", "export", "acc_plus_adders.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments := map[string]netbilling.Segment{
+		"Residential General Market": netbilling.General, "Residential Low-Income": netbilling.LowIncome, "Residential New Home/Change of Party": netbilling.NewHome,
+	}
+	for line := range strings.Lines(string(data)) {
+		row := strings.Split(strings.TrimSpace(line), ",")
+		segment, ok := segments[row[1]]
+		if !ok {
+			continue // the headings, and customers that are no homes
+		}
+		v, _ := netbilling.Named(row[0] + " NBT23")
+		for i, text := range row[2:] {
+			want, err := strconv.ParseFloat(text, 64)
+			if got := v.Adder(segment, 2023+i, 2023+i); err != nil || got != want {
+				t.Errorf("%s, %s, connected in %d: %v, want %s, %v", row[0], segment, 2023+i, got, text, err)
+			}
+		}
+	}
+}
+
+// One component of a vintage has no values of the other one. The adder belongs to the delivery.
+func TestOnly_Vintage(t *testing.T) {
+	v, _ := netbilling.Named("PG&E NBT26")
+	both := v.Vintage(2024, 2024)
+	whole := both.At(2026, time.June, false, 18)
+	for only, want := range map[netbilling.Component]netbilling.Value{
+		netbilling.Generation: {Generation: whole.Generation, Published: true}, netbilling.Delivery: {Delivery: whole.Delivery, Published: true},
+	} {
+		part := v.Only(only).Vintage(2024, 2024)
+		if got := part.At(2026, time.June, false, 18); got != want || !part.Certain {
+			t.Errorf("%s: %+v, want %+v", only, got, want)
+		}
+		if got := part.Adder(netbilling.General, 2023, 2026); got != map[netbilling.Component]float64{netbilling.Delivery: 0.022}[only] {
+			t.Errorf("%s: an adder of %v", only, got)
+		}
+	}
+	if whole.Generation == 0 || whole.Delivery == 0 {
+		t.Errorf("both: %+v", whole)
+	}
+}
+
 // The embedded tables have every value of the source.
 func TestValues_MatchSource(t *testing.T) {
 	root := os.Getenv("GRIDHOOK_TESTDATA")

@@ -35,6 +35,12 @@ func (p *Profile) Annual() float64 {
 	return sum
 }
 
+// Cover and AirMass are functions of the irradiance.
+var (
+	Cover   = cover
+	AirMass = airMass
+)
+
 // Apparent returns the elevation with atmospheric refraction at a pressure (hPa) and a
 // temperature (C), by Saemundsson (1986). It ignores refraction below -1 degree.
 func (s Sun) Apparent(pressure, temperature float64) float64 {

@@ -40,6 +40,12 @@ func TestLoad_MeteredMonths(t *testing.T) {
 	if want := 61 * 24 * 1.5 / share; !close(annual, want) {
 		t.Errorf("%v kWh a year, want %v", annual, want)
 	}
+	// An hour has at least a tenth of the month's mean: (23 x 2.4 kW + 0 kW) / 24.
+	h.Metered = metered(2.4, false, time.May)
+	h.Metered[4].NetKW[3] = 0
+	if least, annual := h.Load(nil); !close(annual*least.Power(4, 3.5), 0.23) || !close(annual*least.Power(4, 4.5), 2.4) || !close(annual*least.Power(4, 4.25), 0.75*2.4+0.25*0.23) {
+		t.Errorf("%v kW at 3:30, %v at 4:15 and %v at 4:30; want 0.23, 1.8575 and 2.4", annual*least.Power(4, 3.5), annual*least.Power(4, 4.25), annual*least.Power(4, 4.5))
+	}
 	for hour := range 24 {
 		at := float64(hour) + 0.5
 		if got := annual * load.Power(6, at); !close(got, 1.5) {
@@ -81,30 +87,35 @@ func TestLoad_BehindExportMeter(t *testing.T) {
 	}
 }
 
-// The probability of exporting is the share of the month's days, by the metered load.
+// The probability of exporting is the share of the month's days, by the metered load at the
+// middle of the quarter hour, on the local clock. In March the clock is an hour ahead of the
+// typical year's, from the middle of the month.
 func TestChance_Metered(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
-	h := solar.Home{SizeKW: 5, AnnualKWh: 10000, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Phoenix"), Metered: metered(2, false, time.July)}
+	p := profile(t, "Denver", solar.Array{})
+	h := solar.Home{SizeKW: 5, AnnualKWh: 10000, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Denver"), Metered: metered(0, false, time.March)}
+	for hour := range 24 {
+		h.Metered[2].NetKW[hour] = 1 + float64(hour)/12
+	}
 	c, err := solar.NewChance(p, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const firstOfJuly, quarters = 181, 96
+	const firstOfMarch, quarters = 59, 96
 	variance := math.Log1p(0.4 * 0.4)
-	for quarter := range quarters {
-		want := 0.0
-		for day := firstOfJuly; day < firstOfJuly+31; day++ {
+	for quarter := range quarters - 8 { // until 23:00 of the clock
+		want, load := 0.0, 1+(float64(quarter)/4+0.125+1-0.5)/12
+		for day := firstOfMarch; day < firstOfMarch+31; day++ {
 			if kw := 5 * p.Power(day*quarters+quarter); kw > 0 {
-				want += math.Erfc(-(math.Log(kw/2)+variance/2)/math.Sqrt(variance)/math.Sqrt2) / 2 / 31
+				want += math.Erfc(-(math.Log(kw/load)+variance/2)/math.Sqrt(variance)/math.Sqrt2) / 2 / 31
 			}
 		}
-		at := time.Date(2026, time.July, 10, 0, 15*quarter, 0, 0, time.UTC).Add(-p.Year.Offset)
+		at := time.Date(2026, time.March, 10, 0, 15*quarter, 0, 0, time.UTC).Add(-p.Year.Offset)
 		if got := c.At(at.Unix()); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%v: %v, want %v", at, got, want)
 		}
 	}
-	if !c.Metered(time.July) || c.Metered(time.August) || phoenix(t, 5, 0).Metered(time.July) {
-		t.Error("July alone is metered")
+	if !c.Metered(time.March) || c.Metered(time.August) || phoenix(t, 5, 0).Metered(time.March) {
+		t.Error("March alone is metered")
 	}
 	if quarters*365 != climate.Quarters {
 		t.Errorf("a year has %d quarter hours", climate.Quarters)
@@ -123,7 +134,10 @@ func TestChance_SunOfMiddle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c.At(morning)
+		return c.At(morning - int64(minutesEast)/60*3600)
+	}
+	if hour := at(60); hour != at(0) {
+		t.Errorf("an hour of solar time east, an hour earlier: %v, want %v", hour, at(0))
 	}
 	if got, station, east := at(10), at(0), at(15); got != east || at(5) != station || station == east {
 		t.Errorf("ten minutes east: %v, want %v; at the station %v, five minutes east %v", got, east, station, at(5))

@@ -70,6 +70,21 @@ func TestYield_PVWatts(t *testing.T) {
 	}
 }
 
+// The glass by pvlib's test of De Soto's model, at 22.5, 45 and 67.5 degrees. The air mass at the
+// horizon and at 60 degrees by Kasten and Young.
+func TestIrradiance_Published(t *testing.T) {
+	for angle, want := range map[float64]float64{22.5: 0.99926198, 45: 0.98797788, 67.5: 0.8893998, 90: 0} {
+		if got := solar.Cover(math.Cos(angle * math.Pi / 180)); math.Abs(got-want) > 1e-4 {
+			t.Errorf("glass at %v degrees: %v, want %v", angle, got, want)
+		}
+	}
+	for elevation, want := range map[float64]float64{0: 37.92, 30: 1.994} {
+		if got := solar.AirMass(elevation); math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("air mass at %v degrees: %v, want %v", elevation, got, want)
+		}
+	}
+}
+
 // The test suite of SSC publishes 6908 kWh for the default system of 4 kW in
 // Phoenix, in another typical year.
 func TestYield_PublishedPhoenix(t *testing.T) {

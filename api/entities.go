@@ -123,9 +123,9 @@ func deleteOf(kind storage.Kind) method[struct{}, wire.Deleted] {
 
 // deleteOwned returns a method that deletes what an organization owns or all organizations
 // share.
-func deleteOwned(remove func(s *storage.Store, ctx context.Context, org, id string) error) method[wire.PlanOwner, wire.Deleted] {
+func deleteOwned(kind storage.Kind) method[wire.PlanOwner, wire.Deleted] {
 	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-		return deleted(c, remove(s.Store, ctx, in.Owner(), c.ID))
+		return deleted(c, s.Store.Delete(ctx, kind.Ref(in.Owner(), c.ID)))
 	}
 }
 

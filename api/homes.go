@@ -134,5 +134,5 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 }
 
 func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.Deleted, error) {
-	return deleted(c, s.Store.DeleteHome(ctx, in.OrganizationID, c.ID))
+	return deleted(c, s.Store.Delete(ctx, storage.KindHome.Ref(in.OrganizationID, c.ID)))
 }

@@ -38,7 +38,7 @@ func TestIdempotency_SolarOfDeletedHome(t *testing.T) {
 		return e.repeat(e.public.URL, acme, "/v1/homes/solar/create", `{"homeId":"home1","solarSystemSizeKw":5}`, "order-1")
 	}
 	first := ask().expect(t, 200, "")
-	must(t, e.store.DeleteHome(t.Context(), "acme", "home1"))
+	must(t, e.store.Delete(t.Context(), storage.KindHome.Ref("acme", "home1")))
 	if again := ask().expect(t, 200, ""); string(again.body) != string(first.body) {
 		t.Errorf("first %s, second %s", first.body, again.body)
 	}

@@ -78,7 +78,7 @@ var planRoutes = []operation{
 		Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 		Summary:     "Delete a rate plan and its events",
 		Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
-	}, deleteOwned((*storage.Store).DeleteRatePlan)),
+	}, deleteOwned(storage.KindRatePlan)),
 	do(rest.Route{
 		Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 		Summary: "Create or replace many resources",
@@ -114,7 +114,7 @@ var signalRoutes = []operation{
 		Path: "/v1/admin/market_series/{id}/delete", Name: "deleteMarketSeries", Role: storage.RoleOperate,
 		Summary:     "Delete a series of market prices",
 		Description: "Homes whose plans use the series cannot be priced until there is another series.",
-	}, deleteOwned((*storage.Store).DeleteMarketSeries)),
+	}, deleteOwned(storage.KindMarketSeries)),
 }
 
 // factRoutes are the operations on facts about places and utilities that override the

@@ -6,56 +6,20 @@ import (
 	"slices"
 )
 
-// DeleteHome deletes a home with its devices and every record under its identifier. A new
-// home with the same identifier inherits nothing. Errors: ErrNotFound, ErrConflict,
-// ErrUnavailable.
-func (s *Store) DeleteHome(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindHome.Ref(org, id))
-}
-
-// DeleteRatePlan deletes a plan with its events. A new plan with the same identifier does
-// not inherit them. It refuses to delete a part of another plan, unless a shared plan takes
-// its place. Errors: ErrNotFound, *PlanInUseError, ErrConflict, ErrUnavailable.
-func (s *Store) DeleteRatePlan(ctx context.Context, org, id string) error {
-	ref := KindRatePlan.Ref(org, id)
-	err := s.View(func(v View) error {
-		by, err := composedOf(v, ref)
-		if by == nil || err != nil {
-			return err
-		}
-		if shared, err := find(v, KindRatePlan.Ref(Shared, id)); org != Shared && shared.live() || err != nil {
-			return err
-		}
-		return &PlanInUseError{ref, *by}
-	})
-	if err != nil {
+// Delete replaces an entity with a tombstone, and with it what belongs to the entity: a home's
+// devices and records, a plan's events, a source's state, a series' prices. A new entity with
+// the same identifier inherits nothing. The prices that a source fetched stay. Delete refuses
+// a part of another plan, unless a shared plan takes its place. Errors: ErrNotFound,
+// *PlanInUseError, ErrConflict, ErrUnavailable.
+func (s *Store) Delete(ctx context.Context, ref Ref) error {
+	if _, err := s.existing(ref); err != nil {
 		return err
 	}
-	return s.deleteWith(ctx, ref)
-}
-
-// DeleteSource deletes a source with its state. The fetched prices stay. Errors:
-// ErrNotFound, ErrConflict, ErrUnavailable.
-func (s *Store) DeleteSource(ctx context.Context, org, id string) error {
-	return s.deleteWith(ctx, KindSource.Ref(org, id))
-}
-
-// deleteWith deletes an entity with its dependents. They are more than one batch only for a
-// home with hundreds of devices. If a shared plan replaces the deleted plan, Whole is false:
-// the tombstone is then the newest change of what remains.
-func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 	whole := false
-	for more := true; more && err == nil; {
-		err = s.Rewrite(ctx, func(v View) (r Revised, err error) {
-			current, err := find(v, ref)
-			switch {
-			case err != nil:
-				return r, err
-			case !current.live():
-				return r, &NotFoundError{ref}
-			}
-			shared, err := find(v, ref.Kind.Ref(Shared, ref.ID))
-			if err != nil {
+	// They are more than one batch only for a home with hundreds of devices.
+	for more := true; more; {
+		err := s.Rewrite(ctx, func(v View) (r Revised, err error) {
+			if r.Whole, err = checkDeletion(v, ref); err != nil {
 				return r, err
 			}
 			r.Gone, err = dependents(v, ref)
@@ -63,13 +27,12 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 			if more = len(r.Gone) > MaxBatch; more {
 				r.Gone = r.Gone[:MaxBatch]
 			}
-			whole = ref.Kind != KindRatePlan || !shared.live()
-			r.Whole = whole
+			whole = r.Whole
 			return r, err
 		})
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	// Parts that were created after the deletion had read them. The entity may exist again.
 	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
@@ -83,6 +46,23 @@ func (s *Store) deleteWith(ctx context.Context, ref Ref) (err error) {
 	})
 }
 
+// checkDeletion returns whether no remaining entity has the deletion as its newest change. A
+// plan that a shared plan replaces has such entities. Errors: *PlanInUseError.
+func checkDeletion(v View, ref Ref) (whole bool, err error) {
+	if ref.Kind != KindRatePlan {
+		return !ref.Kind.outlived(), nil
+	}
+	shared, err := find(v, KindRatePlan.Ref(Shared, ref.ID))
+	if err != nil || ref.Org != Shared && shared.live() {
+		return false, err
+	}
+	by, err := composedOf(v, ref)
+	if by != nil {
+		return false, &PlanInUseError{ref, *by}
+	}
+	return !shared.live(), err
+}
+
 // parents has the kinds of what a home, a rate plan, a device or a source has one of, with
 // the kind of the owner. Both records have the same identifier.
 var parents = map[Kind]Kind{
@@ -90,19 +70,29 @@ var parents = map[Kind]Kind{
 	KindPlanEvent: KindRatePlan, KindUserPreferences: KindHVACDevice, KindSourceState: KindSource,
 }
 
-// dependents returns the references of what an entity has one of, and of a home's devices.
+// dependents returns the references of what an entity has one of, of a home's devices and of a
+// series' months.
 func dependents(v View, ref Ref) (refs []Ref, err error) {
 	for _, kind := range slices.Sorted(maps.Keys(parents)) {
 		if parents[kind] == ref.Kind {
 			refs = append(refs, kind.Ref(ref.Org, ref.ID))
 		}
 	}
-	if ref.Kind == KindHome {
+	switch ref.Kind {
+	case KindHome:
 		err = v.Devices(ref.Org, ref.ID, "", func(r Record) bool {
 			// A batch may end in between: the next one finds the device again.
 			refs = append(refs, KindUserPreferences.Ref(ref.Org, r.ID), r.Ref)
 			return true
 		})
+	case KindMarketSeries:
+		series := MarketSeries{ID: ref.ID, Base: Base{OrganizationID: ref.Org}}
+		for month, err := range series.months(v) {
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, month.Ref)
+		}
 	}
 	return refs, err
 }

@@ -17,9 +17,9 @@ func device(home, id string) *storage.HVACDevice {
 	return &d
 }
 
-// TestDeleteHome_Devices checks that a later home with the same identifier has no device
+// TestDelete_HomeDevices checks that a later home with the same identifier has no device
 // of the deleted home, whatever number of devices that was.
-func TestDeleteHome_Devices(t *testing.T) {
+func TestDelete_HomeDevices(t *testing.T) {
 	for _, n := range []int{1, storage.MaxBatch} {
 		s, _, _, _ := newStore(t)
 		storagetest.Put(t, s, home("h", ""), home("other", ""), device("other", "kept"))
@@ -29,7 +29,7 @@ func TestDeleteHome_Devices(t *testing.T) {
 			d.Deleted = i == 1
 			storagetest.Put(t, s, d, &preferences)
 		}
-		if err := s.DeleteHome(t.Context(), "org", "h"); err != nil {
+		if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "h")); err != nil {
 			t.Fatalf("%d devices: %v", n, err)
 		}
 		err := s.View(func(v storage.View) error {
@@ -78,11 +78,11 @@ func TestDelete_ConcurrentCreation(t *testing.T) {
 				remove := func() error {
 					switch tt.child.Ref().Kind {
 					case storage.KindPlanEvent:
-						return s.DeleteRatePlan(t.Context(), "org", "p")
+						return s.Delete(t.Context(), storage.KindRatePlan.Ref("org", "p"))
 					case storage.KindSourceState:
-						return s.DeleteSource(t.Context(), "org", "s")
+						return s.Delete(t.Context(), storage.KindSource.Ref("org", "s"))
 					}
-					return s.DeleteHome(t.Context(), "org", "h")
+					return s.Delete(t.Context(), storage.KindHome.Ref("org", "h"))
 				}
 				later, earlier, want := remove, create, error(nil)
 				if deletedFirst {
@@ -103,9 +103,9 @@ func TestDelete_ConcurrentCreation(t *testing.T) {
 	}
 }
 
-// TestDeleteHome_DeviceInFlight checks that a device whose home is deleted while the device is
+// TestDelete_HomeDeviceInFlight checks that a device whose home is deleted while the device is
 // written is removed with its preferences, also if the device was deleted with the home.
-func TestDeleteHome_DeviceInFlight(t *testing.T) {
+func TestDelete_HomeDeviceInFlight(t *testing.T) {
 	for name, stored := range map[string]bool{"new": false, "updated": true} {
 		t.Run(name, func(t *testing.T) {
 			s, log, _, _ := newStore(t)
@@ -120,7 +120,7 @@ func TestDeleteHome_DeviceInFlight(t *testing.T) {
 					return nil
 				}
 				log.Intercept(nil)
-				return s.DeleteHome(t.Context(), "org", "h")
+				return s.Delete(t.Context(), storage.KindHome.Ref("org", "h"))
 			})
 			preferences := storage.NewUserPreferences("org", "d")
 			for i, r := range s.Upsert(t.Context(), []storage.Entity{late, &preferences}) {
@@ -176,7 +176,7 @@ func TestDevicesOf_ReadsOneHome(t *testing.T) {
 		}
 		return nil
 	})
-	if err := errors.Join(err, s.DeleteHome(t.Context(), "org", "h")); err != nil || counted.scans != 0 || !slices.Equal(found, []string{"d"}) {
+	if err := errors.Join(err, s.Delete(t.Context(), storage.KindHome.Ref("org", "h"))); err != nil || counted.scans != 0 || !slices.Equal(found, []string{"d"}) {
 		t.Errorf("devices %q, %d scans, %v, want d and no scan", found, counted.scans, err)
 	}
 }

@@ -189,7 +189,7 @@ func TestStore_ClockBehindAfterErasure(t *testing.T) {
 		"upsert": func(s *storage.Store) error { return s.Replace(t.Context(), home("h", "Two")) },
 		"update": func(s *storage.Store) error { _, err := update(t, s, "Two"); return err },
 		"touch":  func(s *storage.Store) error { return s.Touch(t.Context(), ref) },
-		"delete": func(s *storage.Store) error { return s.DeleteHome(t.Context(), "org", "h") },
+		"delete": func(s *storage.Store) error { return s.Delete(t.Context(), storage.KindHome.Ref("org", "h")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, log, _, c := newStore(t)

@@ -184,7 +184,7 @@ func TestAddPrices_Invalid(t *testing.T) {
 	}
 }
 
-func TestDeleteMarketSeries_SharedRemains(t *testing.T) {
+func TestDelete_MarketSeriesSharedRemains(t *testing.T) {
 	s, _, _, c := newStore(t)
 	own := dayAhead()
 	own.OrganizationID = "org"
@@ -194,7 +194,7 @@ func TestDeleteMarketSeries_SharedRemains(t *testing.T) {
 	if _, prices, _ := stored(t, s, "org"); prices.Points()[0].Price != 0.09 {
 		t.Error("the organization's own series does not come first")
 	}
-	if err := s.DeleteMarketSeries(t.Context(), "org", mustSeries(t, s).ID); err != nil {
+	if err := s.Delete(t.Context(), storage.KindMarketSeries.Ref("org", mustSeries(t, s).ID)); err != nil {
 		t.Fatal(err)
 	}
 	if _, prices, _ := stored(t, s, "org"); prices.Points()[0].Price != 0.01 {
@@ -206,9 +206,31 @@ func TestDeleteMarketSeries_SharedRemains(t *testing.T) {
 		}
 		return nil
 	})
-	if err := s.DeleteMarketSeries(t.Context(), "org", "none"); !errors.Is(err, storage.ErrNotFound) {
+	if err := s.Delete(t.Context(), storage.KindMarketSeries.Ref("org", "none")); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("an unknown series: %v", err)
 	}
+}
+
+// TestDelete_DamagedMarketSeries checks that a series can be deleted whose record does not
+// decode.
+func TestDelete_DamagedMarketSeries(t *testing.T) {
+	s, log, _, c := newStore(t)
+	add(t, s, dayAhead(), part(c.now.Truncate(time.Hour), 0.01))
+	ref := storage.KindMarketSeries.Ref(storage.Shared, mustSeries(t, s).ID)
+	r, err := log.Read(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Append(t.Context(), storage.Write{Ref: ref, Expect: r.Revision, Value: []byte(`[]`)})
+	if err := s.Delete(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.View(func(v storage.View) error {
+		if n := v.Count(storage.KindMarketPrices, storage.Shared); n != 0 {
+			t.Errorf("%d months are left", n)
+		}
+		return nil
+	})
 }
 
 // TestMarketSeries_MatchesMap checks that a series stores the last price of each step,

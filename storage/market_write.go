@@ -75,25 +75,6 @@ func (s *Store) RevisePrices(v View, series MarketSeries, parts []PricesPart) (R
 	return r, w.added, err
 }
 
-// DeleteMarketSeries deletes a series with its prices. Errors: ErrNotFound,
-// ErrConflict, ErrUnavailable.
-func (s *Store) DeleteMarketSeries(ctx context.Context, org, id string) error {
-	return s.Rewrite(ctx, func(v View) (r Revised, err error) {
-		series, _, err := Read[MarketSeries](v, KindMarketSeries.Ref(org, id))
-		if err != nil {
-			return r, err
-		}
-		for month, err := range series.months(v) {
-			if err != nil {
-				return r, err
-			}
-			r.Gone = append(r.Gone, month.Ref)
-		}
-		r.Gone = append(r.Gone, series.Ref())
-		return r, nil
-	})
-}
-
 // priceWriter computes the records of one AddPrices call.
 type priceWriter struct {
 	View

@@ -105,7 +105,7 @@ func TestCheckComposed(t *testing.T) {
 }
 
 // A part of another plan cannot be deleted, unless a shared plan takes its place.
-func TestDeleteRatePlan_Part(t *testing.T) {
+func TestDelete_PartOfPlan(t *testing.T) {
 	s := partsStore(t)
 	for _, tt := range []struct {
 		owner, id string
@@ -121,7 +121,7 @@ func TestDeleteRatePlan_Part(t *testing.T) {
 		{"org", "own", false},
 		{storage.Shared, "shared", false},
 	} {
-		err := s.DeleteRatePlan(t.Context(), tt.owner, tt.id)
+		err := s.Delete(t.Context(), storage.KindRatePlan.Ref(tt.owner, tt.id))
 		var inUse *storage.PlanInUseError
 		if errors.As(err, &inUse) != tt.inUse || err != nil && inUse == nil {
 			t.Errorf("deleting %s of %s: %v", tt.id, tt.owner, err)

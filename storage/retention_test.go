@@ -32,7 +32,7 @@ func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 		t.Errorf("the solar of a home expires at %v", r.Expires)
 	}
 	for _, home := range []string{"h1", "h2"} {
-		if err := s.DeleteHome(t.Context(), "acme", home); err != nil {
+		if err := s.Delete(t.Context(), storage.KindHome.Ref("acme", home)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestDelete_ExpiresUnlessOutlived(t *testing.T) {
 	}
 	storagetest.Put(t, s, storagetest.RatePlan("acme", "own", 0.1), storagetest.RatePlan("acme", "both", 0.1), storagetest.RatePlan(storage.Shared, "both", 0.1))
 	for plan, expires := range map[string]bool{"own": true, "both": false} {
-		if err := s.DeleteRatePlan(t.Context(), "acme", plan); err != nil {
+		if err := s.Delete(t.Context(), storage.KindRatePlan.Ref("acme", plan)); err != nil {
 			t.Fatal(err)
 		}
 		if r := tombstone(t, s, storage.KindRatePlan.Ref("acme", plan)); r.Expires.IsZero() == expires {

@@ -170,16 +170,6 @@ func (s *Store) retry(ctx context.Context, write func() error) (err error) {
 	return err
 }
 
-// Delete replaces an entity with a tombstone. The log removes the tombstone after its
-// retention. Errors: ErrNotFound, ErrConflict, ErrUnavailable.
-func (s *Store) Delete(ctx context.Context, ref Ref) error {
-	current, err := s.existing(ref)
-	if err != nil {
-		return err
-	}
-	return s.append(ctx, s.tombstone(current, false))
-}
-
 // DeleteEach deletes entities one after another. It skips an entity that was deleted or
 // written after its record was read. Errors: ErrUnavailable.
 func (s *Store) DeleteEach(ctx context.Context, records []Record) error {

@@ -258,14 +258,19 @@ func TestUpdate_KeepsFieldsOutsideJSON(t *testing.T) {
 	}
 }
 
-func TestDelete_Conflict(t *testing.T) {
-	s, log, replica, _ := newStore(t)
+func TestDelete_RepeatsAfterConflict(t *testing.T) {
+	s, log, _, _ := newStore(t)
 	storagetest.Put(t, s, home("h", "One"))
-	defer replica.Hold()()
-	elsewhere(t, log, "Theirs")
-	if err := s.Delete(t.Context(), storage.KindHome.Ref("org", "h")); !errors.Is(err, storage.ErrConflict) {
-		t.Errorf("got %v, want ErrConflict", err)
+	log.Intercept(func(storage.Write) error {
+		log.Intercept(nil)
+		elsewhere(t, log, "Theirs")
+		return nil
+	})
+	ref := storage.KindHome.Ref("org", "h")
+	if err := s.Delete(t.Context(), ref); err != nil {
+		t.Fatal(err)
 	}
+	tombstone(t, s, ref)
 }
 
 func TestList_Pages(t *testing.T) {

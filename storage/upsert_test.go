@@ -143,7 +143,7 @@ func TestUpsert_TombstonesExpireMeanwhile(t *testing.T) {
 	}
 	upsert(t, s, "created created created created", homes...)
 	for _, id := range ids {
-		if err := s.DeleteHome(t.Context(), "org", id); err != nil {
+		if err := s.Delete(t.Context(), storage.KindHome.Ref("org", id)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -100,7 +100,7 @@ func TestImport_HomeDeletedMeanwhile(t *testing.T) {
 		if log.Intercept(nil); w.ID != "gone" {
 			return nil
 		}
-		return im.Store.DeleteHome(t.Context(), "acme", "gone")
+		return im.Store.Delete(t.Context(), storage.KindHome.Ref("acme", "gone"))
 	})
 	var lines []*pending
 	for i, home := range []string{"gone", "kept"} {

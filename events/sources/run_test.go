@@ -99,7 +99,7 @@ func TestRun_DeletedSeries(t *testing.T) {
 	for range 2 { // both ask for other days
 		w.run(s)
 	}
-	must(t, w.Store.DeleteMarketSeries(t.Context(), storage.Shared, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB").ID))
+	must(t, w.Store.Delete(t.Context(), storage.KindMarketSeries.Ref(storage.Shared, storage.MarketSeriesRef(storage.Shared, market.DayAhead, "HUB").ID)))
 	if w.run(s); !slices.Equal(w.prices(), []float64{20, 21, 22, 23}) {
 		t.Errorf("the prices are %v", w.prices())
 	}
@@ -286,7 +286,7 @@ func TestRun_Outdated(t *testing.T) {
 			return err
 		},
 		"deleted": func(w *world, s storage.Source) error {
-			return w.Store.DeleteSource(t.Context(), s.OrganizationID, s.ID)
+			return w.Store.Delete(t.Context(), storage.KindSource.Ref(s.OrganizationID, s.ID))
 		},
 	} {
 		for _, during := range []bool{false, true} {
@@ -321,7 +321,7 @@ func TestRun_DeletedDuringRecord(t *testing.T) {
 		w.answer = answer
 		w.log.Intercept(func(storage.Write) error {
 			w.log.Intercept(nil)
-			return w.Store.DeleteSource(t.Context(), s.OrganizationID, s.ID)
+			return w.Store.Delete(t.Context(), storage.KindSource.Ref(s.OrganizationID, s.ID))
 		})
 		if err := w.handle(t.Context(), task, events.Taken{}); err != nil {
 			t.Errorf("%s: the run returned %v", name, err)

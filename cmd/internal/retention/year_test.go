@@ -130,7 +130,7 @@ func (f *fleet) month() {
 		solar := &storage.Solar{HomeID: id, SizeKw: 5}
 		solar.OrganizationID = "acme"
 		entities = append(entities, storagetest.Home("acme", id, "plan"), solar)
-		defer func() { must(t, f.store.DeleteHome(ctx, "acme", id)) }()
+		defer func() { must(t, f.store.Delete(ctx, storage.KindHome.Ref("acme", id))) }()
 	}
 	storagetest.Put(t, f.store, entities...)
 	for range requests {
@@ -318,7 +318,7 @@ func (f *fleet) followsLate() {
 	}
 	storagetest.Put(t, f.store, storagetest.Home("acme", "away", "plan"))
 	must(t, follow().Close())
-	must(t, f.store.DeleteHome(within(t), "acme", "away"))
+	must(t, f.store.Delete(within(t), storage.KindHome.Ref("acme", "away")))
 	f.awaitForgotten()
 	storagetest.Put(t, f.store, storagetest.Home("acme", "newer", "plan"))
 	r := follow()
@@ -329,7 +329,7 @@ func (f *fleet) followsLate() {
 		return nil
 	}))
 	must(t, r.Close())
-	must(t, f.store.DeleteHome(within(t), "acme", "newer"))
+	must(t, f.store.Delete(within(t), storage.KindHome.Ref("acme", "newer")))
 }
 
 // awaitForgotten waits until STATE has no deletion.
@@ -368,7 +368,7 @@ func (f *fleet) await(what string, holds func() bool) {
 func (f *fleet) restores(entities int) {
 	t := f.t
 	storagetest.Put(t, f.store, storagetest.Home("acme", "deleted", "plan"))
-	must(t, f.store.DeleteHome(within(t), "acme", "deleted"))
+	must(t, f.store.Delete(within(t), storage.KindHome.Ref("acme", "deleted")))
 	restored := newFleet(t, f.restoredDir())
 	if n := restored.entities(); n != entities {
 		t.Errorf("%d entities are restored, want %d", n, entities)

@@ -47,8 +47,10 @@ type (
 	pastText string
 	// sets is a boolean flag that sets the field to value.
 	sets struct{ value any }
-	// enum is a flag with a value that the API spells differently: see apiSpelling.
-	enum string
+	// enum is a flag with a value that the API spells differently: see apiSpelling. enums is a
+	// repeatable one.
+	enum  string
+	enums []string
 	// fileOf is a flag for a file whose content the function parses.
 	fileOf func(content []byte) (any, error)
 )
@@ -165,6 +167,9 @@ func (f bodyFlag) add(cmd *cobra.Command) func() (any, error) {
 		})
 	case enum:
 		return text(string(v), func(text string) (any, error) { return apiSpelling(text), nil })
+	case enums:
+		given := flags.StringSlice(f.name, v, f.help)
+		return func() (any, error) { return strings.Split(apiSpelling(strings.Join(*given, ",")), ","), nil }
 	case fileOf:
 		return text("", func(name string) (any, error) { return readAs(name, cmd.InOrStdin(), v) })
 	}

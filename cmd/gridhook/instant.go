@@ -46,14 +46,6 @@ func windowFlags(start, end string) []bodyFlag {
 	}
 }
 
-// checkWindow returns an error if a request has only one of the times of windowFlags.
-func checkWindow(body fields, start, end string) error {
-	if (body["startTime"] == nil) != (body["endTime"] == nil) {
-		return usagef("give both --%s and --%s, or neither for the next 24 hours", start, end)
-	}
-	return nil
-}
-
 var (
 	errDuration     = errors.New("must be a duration such as 30s, 15m or 24h")
 	errLongDuration = errors.New("must be less than 292 years")

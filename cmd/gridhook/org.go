@@ -91,13 +91,7 @@ then the identifier cannot be used again. An interrupted command may be repeated
 Feedback belongs to you and stays. The receipt lists submissions that may be about the
 organization: "gridhook feedback delete" erases one.`,
 		example: "  gridhook org delete acme --confirm acme",
-		flags:   []bodyFlag{{name: "confirm", help: "`identifier` of the organization, again; required"}},
-		prepare: func(_ *cobra.Command, args []string, body fields) error {
-			if body["confirm"] != args[0] {
-				return usagef("--confirm %s must be given to erase the organization", args[0])
-			}
-			return nil
-		},
+		flags:   []bodyFlag{{name: "confirm", help: "`identifier` of the organization, again; required", required: true}},
 	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		receipt, err := eraseAll(cmd.Context(), c, orgs.at("{id}/delete", args), body)
 		if err != nil {

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/sandbox"
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -43,9 +40,8 @@ completes even if processes fail. With --watch the command waits for its end.
 		example: `  gridhook endpoint replay ep_01JZ0000000000000000000000 --org acme --since 6h --watch`,
 		flags: []bodyFlag{
 			{name: "since", value: pastText(""), help: "start of the replay: a `time`, or a duration before now such as 6h", required: true},
-			{name: "outcome", field: "outcomes", value: []string{}, help: "`outcomes` to retry: FAILED, EXPIRED (default both)"},
+			{name: "outcome", field: "outcomes", value: enums{}, help: "`outcomes` to retry: FAILED, EXPIRED (default both)"},
 		},
-		prepare: checkOutcomes,
 		after: func(ctx context.Context, c *client.Client, response json.RawMessage) (json.RawMessage, error) {
 			var replay client.Replay
 			err := json.Unmarshal(response, &replay)
@@ -66,16 +62,4 @@ completes even if processes fail. With --watch the command waits for its end.
 	})
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the end of the replay")
 	return cmd
-}
-
-// checkOutcomes accepts the outcomes that a replay can retry, in upper or lower case.
-func checkOutcomes(_ *cobra.Command, _ []string, body fields) error {
-	outcomes, _ := body["outcomes"].([]string)
-	for i, o := range outcomes {
-		outcomes[i] = strings.ToUpper(o)
-		if !slices.Contains([]events.Outcome{events.OutcomeFailed, events.OutcomeExpired}, events.Outcome(outcomes[i])) {
-			return usagef("--outcome must be FAILED or EXPIRED, not %q", o)
-		}
-	}
-	return nil
 }

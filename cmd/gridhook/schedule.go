@@ -27,14 +27,14 @@ func newScheduleCommand(g *globals) *cobra.Command {
   gridhook schedule create --org acme --every 30m
   gridhook schedule create --org acme --on-price-change
   gridhook schedule create --org acme --cron "30 13 * * *" --timezone America/Chicago --offset 10h30m --length 24h`,
-			flags: scheduleFlags(), prepare: oneRule,
+			flags: scheduleFlags(),
 		}),
 		r.list("List the schedules of an organization", "  gridhook schedule list --org acme"),
 		r.get("Show a schedule with its next and last run", "  gridhook schedule get sch_01JZ0000000000000000000000 --org acme"),
 		r.command(operation{
 			use: "update SCHEDULE", short: "Change the settings that the flags name, from the next run on",
 			example: "  gridhook schedule update sch_01JZ0000000000000000000000 --org acme --every 1h",
-			flags:   scheduleFlags(), prepare: oneRule,
+			flags:   scheduleFlags(),
 		}),
 		r.remove("Delete a schedule", "  gridhook schedule delete sch_01JZ0000000000000000000000 --org acme")))
 }
@@ -51,20 +51,6 @@ func scheduleFlags() []bodyFlag {
 		{name: "length", field: "window.lengthMinutes", value: span{24 * time.Hour, time.Minute}, help: "length of the window"},
 		{name: "enabled", value: true, help: "activity of the schedule; false stops its runs"},
 	}
-}
-
-// oneRule returns an error if a request has two rules for when a schedule runs.
-func oneRule(_ *cobra.Command, _ []string, body fields) error {
-	rules := 0
-	for _, given := range []bool{body["everyMinutes"] != nil, body["cron"] != nil, body["onPriceChange"] == true} {
-		if given {
-			rules++
-		}
-	}
-	if rules > 1 {
-		return usagef("give only one of --every, --cron and --on-price-change")
-	}
-	return nil
 }
 
 // rule describes when a schedule runs.

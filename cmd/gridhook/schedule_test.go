@@ -57,19 +57,17 @@ func TestSchedule(t *testing.T) {
 
 func TestSchedule_Usage(t *testing.T) {
 	for args, says := range map[string]string{
-		"create --every 5 --cron x":          "give only one of --every, --cron and --on-price-change",
-		"create --every 5 --on-price-change": "give only one of --every, --cron and --on-price-change",
-		"create --every 90s":                 "--every must be in whole minutes, not 1m30s",
-		"create --offset 90s":                "--offset must be in whole minutes, not 1m30s",
-		"create --length 1h1s":               "--length must be in whole minutes, not 1h0m1s",
-		"update sch_1":                       "name at least one change with a flag",
-		"get":                                "the schedule is missing",
-		"create --every often":               `invalid argument "often" for "--every" flag`,
-		"create --every inf":                 `invalid argument "inf" for "--every" flag: must be a duration`,
-		"create --every NaN":                 `invalid argument "NaN" for "--every" flag: must be a duration`,
-		"create --every 1e12":                `invalid argument "1e12" for "--every" flag: must be less than 292 years`,
-		"create --offset -1e12":              `invalid argument "-1e12" for "--offset" flag: must be less than 292 years`,
-		"create --length everlasting":        `invalid argument "everlasting" for "--length" flag`,
+		"create --every 90s":          "--every must be in whole minutes, not 1m30s",
+		"create --offset 90s":         "--offset must be in whole minutes, not 1m30s",
+		"create --length 1h1s":        "--length must be in whole minutes, not 1h0m1s",
+		"update sch_1":                "name at least one change with a flag",
+		"get":                         "the schedule is missing",
+		"create --every often":        `invalid argument "often" for "--every" flag`,
+		"create --every inf":          `invalid argument "inf" for "--every" flag: must be a duration`,
+		"create --every NaN":          `invalid argument "NaN" for "--every" flag: must be a duration`,
+		"create --every 1e12":         `invalid argument "1e12" for "--every" flag: must be less than 292 years`,
+		"create --offset -1e12":       `invalid argument "-1e12" for "--offset" flag: must be less than 292 years`,
+		"create --length everlasting": `invalid argument "everlasting" for "--length" flag`,
 	} {
 		got := run(t, nil, "", append(append([]string{"schedule"}, strings.Fields(args)...), "--org", "acme"))
 		if got.code != exitUsage || !strings.HasPrefix(got.err, "gridhook: "+says) {

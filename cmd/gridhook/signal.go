@@ -24,7 +24,6 @@ func newSignalCommand(g *globals) *cobra.Command {
 		flags: append(windowFlags("from", "to"),
 			bodyFlag{name: "explain", value: sets{true}, help: "components of each price"},
 			bodyFlag{name: "openadr", field: "format", value: sets{storage.FormatOpenADR3}, help: "OpenADR 3 events in JSON instead of a table"}),
-		prepare: func(_ *cobra.Command, _ []string, body fields) error { return checkWindow(body, "from", "to") },
 	}, func(cmd *cobra.Command, args []string, c *client.Client, body fields) error {
 		response, err := client.Call[json.RawMessage](cmd.Context(), c, r.at("{id}/price_signal", args), body)
 		if err != nil {
@@ -53,6 +52,7 @@ func newSignalCommand(g *globals) *cobra.Command {
 		})
 	})
 	cmd.Flags().BoolVar(&plotted, "plot", false, "plot of the import price instead of a table, in the home's time zone")
+	cmd.MarkFlagsRequiredTogether("from", "to")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "plot")
 	cmd.MarkFlagsMutuallyExclusive("openadr", "explain")
 	return g.talks(cmd)

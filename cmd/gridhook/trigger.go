@@ -56,14 +56,14 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
   gridhook trigger list --org acme`,
 		flags: append(windowFlags("start", "end"),
 			bodyFlag{name: "plan", field: "ratePlanIds", value: []string{}, help: "rate `plan` of the homes to trigger; repeatable (default all)"}),
-		prepare: func(_ *cobra.Command, _ []string, body fields) error {
+		prepare: func(*cobra.Command, []string, fields) error {
 			switch {
 			case timeout != 0 && !watch:
 				return usagef("--timeout needs --watch")
 			case timeout < 0:
 				return usagef("--timeout must be 0 or more, not %s", timeout)
 			}
-			return checkWindow(body, "start", "end")
+			return nil
 		},
 	}, func(cmd *cobra.Command, _ []string, c *client.Client, body fields) error {
 		g.warnWithoutEndpoint(cmd.Context(), c)
@@ -80,6 +80,7 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
 	cmd.Flags().StringVar(&key, "idempotency-key", "", "your own `key`, which makes a repeated request harmless")
 	cmd.Flags().BoolVar(&watch, "watch", false, "wait for the final outcome of every delivery")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "maximum wait of --watch, such as 5m (default no limit)")
+	cmd.MarkFlagsRequiredTogether("start", "end")
 	cmd.AddCommand(
 		r.list("List the newest triggers of an organization", "  gridhook trigger list --org acme --limit 5",
 			bodyFlag{name: "limit", value: 20, help: "maximum number of triggers to list, up to 1000"}),

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/jetstream"
 )
 
 // reportBreakers reports the worker's open circuit breakers to the APIs of the fleet.
@@ -19,14 +20,14 @@ func (a *App) reportBreakers(context.Context) error {
 			return nil
 		}
 		reported = len(open) > 0
-		return a.conn.PublishBreakers(events.BreakerReport{Worker: worker, Open: open})
+		return jetstream.Breakers.Publish(a.conn, events.BreakerReport{Worker: worker, Open: open})
 	})
 	return nil
 }
 
 // receiveBreakers receives the workers' reports of open circuit breakers.
 func (a *App) receiveBreakers(context.Context) error {
-	stop, err := a.conn.SubscribeBreakers(func(r events.BreakerReport) { a.breakers.Add(r, time.Now()) })
+	stop, err := jetstream.Breakers.Subscribe(a.conn, func(r events.BreakerReport) { a.breakers.Add(r, time.Now()) })
 	return a.started("the subscription to breaker reports", stop, err)
 }
 
@@ -38,13 +39,13 @@ func (a *App) reportHistories(context.Context) error {
 		if err != nil || len(multiples) == 0 {
 			return err
 		}
-		return a.conn.PublishHistories(events.HistoryReport{Multiples: multiples})
+		return jetstream.Histories.Publish(a.conn, events.HistoryReport{Multiples: multiples})
 	})
 	return nil
 }
 
 // receiveHistories receives the reports of histories for the worker.
 func (a *App) receiveHistories(context.Context) error {
-	stop, err := a.conn.SubscribeHistories(func(r events.HistoryReport) { a.histories.Add(r, time.Now()) })
+	stop, err := jetstream.Histories.Subscribe(a.conn, func(r events.HistoryReport) { a.histories.Add(r, time.Now()) })
 	return a.started("the subscription to reports of histories", stop, err)
 }

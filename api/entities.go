@@ -9,12 +9,6 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// entity is a pointer to a stored type.
-type entity[T any] interface {
-	*T
-	storage.Entity
-}
-
 // create stores a new entity, unless the request or the entity has wrong fields.
 func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) error {
 	if e.Check(&c.Wrong); c.Wrong.Err() != nil {
@@ -25,7 +19,7 @@ func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) err
 
 // createOnce creates an entity. If an earlier attempt of the same request has stored the
 // entity, createOnce reads the stored entity.
-func createOnce[T any, P entity[T]](ctx context.Context, s *storage.Store, e P) error {
+func createOnce[T any, P storage.PointerTo[T]](ctx context.Context, s *storage.Store, e P) error {
 	err := s.Create(ctx, e)
 	if errors.Is(err, storage.ErrExists) {
 		*e, err = storage.Get[T, P](s, e.Ref())
@@ -35,7 +29,7 @@ func createOnce[T any, P entity[T]](ctx context.Context, s *storage.Store, e P) 
 
 // update changes an entity, unless the request or the changed entity has wrong fields.
 // change may run again after a conflict.
-func update[T any, P entity[T]](ctx context.Context, s *server, c *rest.Call, ref storage.Ref, change func(e *T, p *rest.FieldErrors) error) (T, error) {
+func update[T any, P storage.PointerTo[T]](ctx context.Context, s *server, c *rest.Call, ref storage.Ref, change func(e *T, p *rest.FieldErrors) error) (T, error) {
 	if err := c.Wrong.Err(); err != nil && !ref.Valid() {
 		var none T
 		return none, err
@@ -74,7 +68,7 @@ func asStored[T any](_ *server, _ *rest.Call, e *T) (T, error) { return *e, nil 
 
 // page returns a page of an owner's entities of a kind, shown inside the view that has them. It
 // is a long read, because it passes the tombstones of deleted entities.
-func page[T, V any, P entity[T]](ctx context.Context, s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
+func page[T, V any, P storage.PointerTo[T]](ctx context.Context, s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
 	err = s.rest.Scan(ctx, c, func(v storage.View) error {
 		found, err := storage.ReadList[T, P](v, kind, owner, in.After, in.Limit+1)
 		if err != nil {
@@ -89,21 +83,21 @@ func page[T, V any, P entity[T]](ctx context.Context, s *server, c *rest.Call, k
 
 // listOf returns a method that lists entities of a kind, of the organization to act for or
 // of the operator.
-func listOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
+func listOf[T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
 	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
 		return page[T, V, P](ctx, s, c, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
 	}
 }
 
 // listOwned returns a method that lists what an organization owns or all organizations share.
-func listOwned[T, V any, P entity[T]](kind storage.Kind, show func(*T) V) method[wire.ListPlansInput, wire.Page[V]] {
+func listOwned[T, V any, P storage.PointerTo[T]](kind storage.Kind, show func(*T) V) method[wire.ListPlansInput, wire.Page[V]] {
 	return func(s *server, ctx context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[V], error) {
 		return page[T, V, P](ctx, s, c, kind, in.Owner(), in.PageInput, func(_ storage.View, e *T) (V, error) { return show(e), nil })
 	}
 }
 
 // getOf returns a method that shows one of the entities that listOf lists.
-func getOf[T, V any, P entity[T]](kind storage.Kind, show showing[T, V]) method[struct{}, V] {
+func getOf[T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[struct{}, V] {
 	return func(s *server, _ context.Context, c *rest.Call, _ *struct{}) (shown V, err error) {
 		e, err := storage.Get[T, P](s.Store, kind.Ref(c.Org, c.ID))
 		if err != nil {

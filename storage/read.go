@@ -25,7 +25,7 @@ var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Al
 
 // Decode decodes a live record into its entity. Errors: ErrNotFound for a tombstone,
 // *DecodeError.
-func Decode[T any, P pointer[T]](r Record) (T, error) {
+func Decode[T any, P PointerTo[T]](r Record) (T, error) {
 	var e T
 	if r.Deleted {
 		return e, ErrNotFound
@@ -42,7 +42,7 @@ func Decode[T any, P pointer[T]](r Record) (T, error) {
 
 // Read returns one entity and its revision from a view. Errors: *NotFoundError,
 // *DecodeError.
-func Read[T any, P pointer[T]](v View, ref Ref) (e T, revision uint64, err error) {
+func Read[T any, P PointerTo[T]](v View, ref Ref) (e T, revision uint64, err error) {
 	r, err := v.Get(ref)
 	if err == nil {
 		e, err = Decode[T, P](r)
@@ -51,13 +51,13 @@ func Read[T any, P pointer[T]](v View, ref Ref) (e T, revision uint64, err error
 }
 
 // Get returns one entity. Errors: *NotFoundError, *DecodeError.
-func Get[T any, P pointer[T]](s *Store, ref Ref) (T, error) {
+func Get[T any, P PointerTo[T]](s *Store, ref Ref) (T, error) {
 	e, _, err := GetRevision[T, P](s, ref)
 	return e, err
 }
 
 // GetRevision is Get with the entity's revision.
-func GetRevision[T any, P pointer[T]](s *Store, ref Ref) (e T, revision uint64, err error) {
+func GetRevision[T any, P PointerTo[T]](s *Store, ref Ref) (e T, revision uint64, err error) {
 	err = s.View(func(v View) error {
 		e, revision, err = Read[T, P](v, ref)
 		return err
@@ -67,7 +67,7 @@ func GetRevision[T any, P pointer[T]](s *Store, ref Ref) (e T, revision uint64, 
 
 // ReadList returns up to limit live entities of an organization with identifiers after the
 // given identifier.
-func ReadList[T any, P pointer[T]](v View, kind Kind, org, after string, limit int) ([]T, error) {
+func ReadList[T any, P PointerTo[T]](v View, kind Kind, org, after string, limit int) ([]T, error) {
 	list := []T{}
 	for r, err := range Live(v, kind, org, after) {
 		if err != nil {
@@ -137,7 +137,7 @@ func Matching(v View, kind Kind, matches func(Record) bool) (found []Record, err
 // Each passes every live entity of a kind to do, with its record, until do fails. It passes
 // the error of a record that does not decode to damaged and goes on, because the other
 // entities must not suffer from it.
-func Each[T any, P pointer[T]](v View, kind Kind, damaged func(error), do func(e P, r Record) error) error {
+func Each[T any, P PointerTo[T]](v View, kind Kind, damaged func(error), do func(e P, r Record) error) error {
 	for r, err := range LiveEverywhere(v, kind) {
 		if err != nil {
 			return err

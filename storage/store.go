@@ -44,8 +44,8 @@ func Validate(e interface{ Check(p *Problems) }) error {
 	return p.Err()
 }
 
-// pointer constrains P to a pointer to T that implements Entity.
-type pointer[T any] interface {
+// PointerTo constrains P to a pointer to T that implements Entity.
+type PointerTo[T any] interface {
 	*T
 	Entity
 }
@@ -108,17 +108,17 @@ func (s *Store) Create(ctx context.Context, e Entity) error {
 // it in between. After a conflict, Update waits until the replica has the other write and
 // retries, up to 5 times in total. It returns an error of change unmodified. Errors:
 // ErrNotFound, *InvalidError, ErrConflict, ErrUnavailable.
-func Update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
+func Update[T any, P PointerTo[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
 	return update[T, P](ctx, s, ref, change, false)
 }
 
 // UpdateWithin is Update for a change whose size a caller of the API decides. Errors: also
 // *LimitError.
-func UpdateWithin[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
+func UpdateWithin[T any, P PointerTo[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error) (T, error) {
 	return update[T, P](ctx, s, ref, change, true)
 }
 
-func update[T any, P pointer[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, within bool) (T, error) {
+func update[T any, P PointerTo[T]](ctx context.Context, s *Store, ref Ref, change func(*T) error, within bool) (T, error) {
 	var e T
 	err := s.retry(ctx, func() error {
 		current, err := s.existing(ref)

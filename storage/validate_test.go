@@ -42,10 +42,7 @@ type tweak[T any] struct {
 	wrong  string
 }
 
-func check[T any, P interface {
-	*T
-	storage.Entity
-}](t *testing.T, valid func() T, tweaks []tweak[T]) {
+func check[T any, P storage.PointerTo[T]](t *testing.T, valid func() T, tweaks []tweak[T]) {
 	t.Helper()
 	e := valid()
 	if wrong := problems(t, P(&e)); wrong != nil {

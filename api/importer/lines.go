@@ -114,10 +114,7 @@ func (c *check) failed(err error) { c.err = cmp.Or(c.err, err) }
 
 // replaced returns the stored entity that the line replaces. An invalid reference has none. An
 // entity that does not decode counts as absent: the import repairs it.
-func replaced[T any, P interface {
-	*T
-	storage.Entity
-}](c *check, ref storage.Ref) (e T, found bool) {
+func replaced[T any, P storage.PointerTo[T]](c *check, ref storage.Ref) (e T, found bool) {
 	if !ref.Valid() {
 		return e, false
 	}

@@ -32,7 +32,7 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 		w.Log.Info("notice too old, dropped", "notice", n.ID, "type", n.Type, "org", n.OrganizationID)
 		return nil
 	}
-	var attempts []noticeAttempt
+	var attempts []events.NoticeAttempt
 	err := w.view(func(v storage.View) (err error) {
 		attempts, err = w.firstAttempts(v, &n)
 		return err
@@ -49,14 +49,9 @@ func (w *Worker) handleNotice(ctx context.Context, n events.Notice, _ events.Tak
 	return err
 }
 
-// noticeAttempt is the next attempt to send a notice to an endpoint or a channel.
-type noticeAttempt interface {
-	Task(due time.Time) (events.Task, error)
-}
-
 // firstAttempts returns the attempts for the operator's channels, and for the channels and the
 // endpoints of the notice's organization if it is active.
-func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []noticeAttempt, err error) {
+func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []events.NoticeAttempt, err error) {
 	active, err := storage.IsActive(v, n.OrganizationID)
 	if err != nil {
 		return nil, err
@@ -74,7 +69,7 @@ func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []noticeA
 			if err != nil {
 				w.Log.Error("channel record invalid", "notice", n.ID, "org", owner, "channel", r.ID, "error", err)
 			} else if c.Wants(n.Type) {
-				list = append(list, &events.ChannelAttempt{Notice: *n, Owner: owner, ChannelID: r.ID, Attempt: 1})
+				list = append(list, events.NoticeAttempt{Notice: *n, Owner: owner, ChannelID: r.ID, Attempt: 1})
 			}
 		}
 	}
@@ -87,7 +82,7 @@ func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []noticeA
 	}
 	for _, e := range targets {
 		if e.ID != n.About { // the endpoint may have been enabled again
-			list = append(list, &events.NoticeAttempt{Notice: *n, EndpointID: e.ID, Attempt: 1})
+			list = append(list, events.NoticeAttempt{Notice: *n, EndpointID: e.ID, Attempt: 1})
 		}
 	}
 	return list, err
@@ -171,7 +166,7 @@ var errFlooded = errors.New("the channel has too many messages")
 
 // handleChannelTask makes an attempt to send a notice to a channel.
 func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken events.Taken) error {
-	var t events.ChannelAttempt
+	var t events.NoticeAttempt
 	if err := json.Unmarshal(task.Body, &t); err != nil {
 		return err
 	}
@@ -203,7 +198,7 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 }
 
 // recordChannel counts an attempt and stores the task of the next attempt after a failure.
-func (w *Worker) recordChannel(ctx context.Context, t *events.ChannelAttempt, failure error) error {
+func (w *Worker) recordChannel(ctx context.Context, t *events.NoticeAttempt, failure error) error {
 	outcome := events.OutcomeDelivered
 	defer func() { w.metrics.channels.WithLabelValues(string(outcome)).Inc() }()
 	if failure == nil {
@@ -225,7 +220,7 @@ func (w *Worker) recordChannel(ctx context.Context, t *events.ChannelAttempt, fa
 }
 
 // putAttempt stores the task of an attempt to send a notice.
-func (w *Worker) putAttempt(ctx context.Context, a noticeAttempt, due time.Time) error {
+func (w *Worker) putAttempt(ctx context.Context, a *events.NoticeAttempt, due time.Time) error {
 	task, err := a.Task(due)
 	if err != nil {
 		return err

@@ -202,21 +202,3 @@ func derivedID(prefix string, at time.Time, parts ...string) string {
 	_ = id.SetEntropy(sum[:10])        // the length is right
 	return prefix + id.String()
 }
-
-// ChannelAttempt is the next attempt to send a notice to a notification channel.
-type ChannelAttempt struct {
-	Notice Notice `json:"notice"`
-	// Owner is the organization of the channel, storage.Shared for the operator.
-	Owner     string `json:"owner"`
-	ChannelID string `json:"channelId"`
-	// Attempt is the number of the next attempt, from 1.
-	Attempt int `json:"attempt"`
-	// Admitted says that the message has waited for its place in the channel's rate.
-	Admitted bool `json:"admitted,omitempty"`
-}
-
-// Task returns the task of the attempt at a time. Each notice and channel has at most one
-// pending task. It belongs to the organization of the notice, whose deletion removes it.
-func (t *ChannelAttempt) Task(due time.Time) (Task, error) {
-	return t.Notice.task(TaskChannel, t.ChannelID, due, t)
-}

@@ -113,22 +113,31 @@ type NoticeLog interface {
 	PutNotice(ctx context.Context, n Notice) (fresh bool, err error)
 }
 
-// NoticeAttempt is the next attempt to send a notice to an endpoint.
+// NoticeAttempt is the next attempt to send a notice to an endpoint or a notification channel.
 type NoticeAttempt struct {
-	Notice     Notice `json:"notice"`
-	EndpointID string `json:"endpointId"`
+	Notice Notice `json:"notice"`
+	// EndpointID is empty for a channel. ChannelID and Owner, the organization of the channel
+	// or storage.Shared for the operator, are empty for an endpoint.
+	EndpointID string `json:"endpointId,omitempty"`
+	ChannelID  string `json:"channelId,omitempty"`
+	Owner      string `json:"owner,omitempty"`
 	// Attempt is the number of the next attempt, from 1.
 	Attempt int `json:"attempt"`
+	// Admitted says that the message has waited for its place in the channel's rate.
+	Admitted bool `json:"admitted,omitempty"`
 }
 
-// Task returns the task of the attempt at a time. Each notice and endpoint has at most
-// one task at any time.
+// Task returns the task of the attempt at a time. Each notice has at most one task for an
+// endpoint or a channel at any time. The task belongs to the organization of the notice, whose
+// deletion removes it.
 func (t *NoticeAttempt) Task(due time.Time) (Task, error) {
-	return t.Notice.task(TaskNotice, t.EndpointID, due, t)
-}
-
-// task returns the task of an attempt to send the notice to an endpoint or channel.
-func (n *Notice) task(kind TaskKind, to string, due time.Time, attempt any) (Task, error) {
-	body, err := json.Marshal(attempt)
-	return Task{Kind: kind, OrganizationID: n.OrganizationID, ID: n.MessageID(to), DueAt: storage.Time{Time: due.UTC()}, Body: body}, err
+	kind := TaskNotice
+	if t.ChannelID != "" {
+		kind = TaskChannel
+	}
+	body, err := json.Marshal(t)
+	return Task{
+		Kind: kind, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.EndpointID + t.ChannelID),
+		DueAt: storage.Time{Time: due.UTC()}, Body: body,
+	}, err
 }

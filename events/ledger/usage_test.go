@@ -1,9 +1,13 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -199,4 +203,35 @@ func TestPrune_DeletedOrganization(t *testing.T) {
 	if usage(t, l, "gone") != (events.Usage{}) || usage(t, l, "stays").Deliveries != 1 {
 		t.Errorf("the usage is %+v and %+v", usage(t, l, "gone"), usage(t, l, "stays"))
 	}
+}
+
+// The file keeps no bytes of what was deleted: neither of triggers, nor of the health of
+// endpoints, which is deleted later.
+func TestPrune_DeletedBytes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	l := openLedger(t, path)
+	tr := trigger("org", "trg_1", 0, 1)
+	accept(t, l, tr)
+	deliveries := make([]events.Delivery, 500) // bbolt reuses the first pages by itself
+	for i := range deliveries {
+		deliveries[i] = delivery("resident", events.OutcomeDelivered, 1)
+		deliveries[i].EndpointID, deliveries[i].Milliseconds = fmt.Sprint("ep_", i), 1
+	}
+	fold(t, l, slice(tr, 0, true, deliveries...))
+	for _, c := range []struct {
+		before            time.Time
+		triggers, healths bool
+	}{
+		{noon, true, true}, {noon.Add(time.Millisecond), false, true}, {noon.Add(time.Hour), false, false},
+	} {
+		must(t, errors.Join(l.Prune(c.before), l.Close()))
+		l = openLedger(t, path)
+		file, err := os.ReadFile(path) //nolint:gosec // of the test itself
+		must(t, err)
+		if triggers, healths := bytes.Contains(file, []byte("resident")), bytes.Contains(file, []byte("ep_")); triggers != c.triggers || healths != c.healths {
+			t.Errorf("after the deletion up to %s the file has triggers: %v, healths: %v; want %v and %v", c.before, triggers, healths, c.triggers, c.healths)
+		}
+	}
+	must(t, l.Close())
 }

@@ -74,7 +74,7 @@ func (l *rateLimit) wait(ctx context.Context, closing <-chan struct{}, deliverie
 		look := min(delay, lookEvery)
 		select {
 		case <-time.After(look):
-			if look == delay && deliveries() > 0 {
+			if look == delay && deliveries() > 0 { // another reservation would lose the time by which the timer is late
 				return nil
 			}
 			place.CancelAt(now.Add(look)) // after its time, a reservation cannot be canceled

@@ -122,15 +122,11 @@ func (w *Watch) leaveCompleted() {
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended = true
-	if w.timer != nil {
-		w.timer.Stop()
-	}
+	w.ended = true // the timer may fire once more
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}
 	if w.counted {
-		w.counted = false
 		w.gate.slow.Release(w.parts[0].endpoint.org, 1)
 	}
 }

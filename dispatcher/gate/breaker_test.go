@@ -122,9 +122,10 @@ func TestBreaker_OneProbe(t *testing.T) {
 		t.Fatalf("second permission is %+v, want a wait for the probe", waiting)
 	}
 	b.failed(false, weightNoResponse, later, seconds5) // a request from before the opening
+	b.drop(false)
 	select {
 	case <-probing:
-		t.Fatal("failure of an earlier request ended the probe")
+		t.Fatal("an earlier request ended the probe")
 	default:
 	}
 	b.failed(true, weightNoResponse, later, seconds5)

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -158,6 +159,24 @@ func TestEnter_EndpointConcurrency(t *testing.T) {
 	})
 }
 
+// An endpoint that stops responding is silent from its first request on, although the worker
+// sends more.
+func TestEnter_SilenceOfBusyEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newGate(1000, 16).NewEndpoint("org")
+		prove(t, e)
+		<-time.After(time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for _, want := range []int{2, 2, 0} { // an eighth of the limit is 2
+			if n := len(entering(ctx, e, 2)); n != want {
+				t.Errorf("%d requests enter, want %d", n, want)
+			}
+			<-time.After(slowAfter * 3 / 4)
+		}
+	})
+}
+
 // A request that is canceled while it waits for a limit that endpoints share does not enter. It
 // releases everything that it acquired, and nothing else.
 func TestEnter_Canceled(t *testing.T) {
@@ -171,13 +190,12 @@ func TestEnter_Canceled(t *testing.T) {
 			e     *Endpoint
 		}{{g.total, 8, proven}, {g.total, 8, unproven}, {g.unproven, 4, unproven}} {
 			c.full.TryAcquire("another", c.slots)
-			ctx, cancel := context.WithCancel(t.Context())
-			in := entering(ctx, c.e, 1)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := c.e.Enter(ctx, deliveries(1))
 			cancel()
-			synctest.Wait()
 			c.full.Release("another", c.slots)
-			if len(in) > 0 || c.e.inFlight+c.e.pending+c.e.sent != 0 || !free(g.total, 8) || !free(g.unproven, 4) {
-				t.Errorf("case %d: the request enters, or the slots differ: %+v", i, c.e)
+			if !errors.Is(err, context.DeadlineExceeded) || c.e.inFlight+c.e.pending+c.e.sent != 0 || !free(g.total, 8) || !free(g.unproven, 4) {
+				t.Errorf("case %d: Enter returns %v, or the slots differ: %+v", i, err, c.e)
 			}
 		}
 	})
@@ -192,14 +210,19 @@ func free(slots *turns.Turns, n int) bool {
 	return true
 }
 
-// Only the first call of Leave counts.
+// Only the first call of Leave counts. It releases what the request acquired, and nothing else.
 func TestLeave_Twice(t *testing.T) {
-	e := newGate(8, 8).NewEndpoint("org")
-	p := enter(t, e)
-	p.Leave(Report{})
-	p.Leave(Report{Sent: true})
-	if e.inFlight+e.pending+e.sent != 0 || e.breaker.weight != 0 || !free(e.gate.total, 8) {
-		t.Errorf("the second call counts: %+v", e)
+	for name, proven := range map[string]bool{"proven": true, "unproven": false} {
+		e := newGate(8, 8).NewEndpoint("org")
+		if proven {
+			prove(t, e)
+		}
+		p := enter(t, e)
+		p.Leave(Report{})
+		p.Leave(Report{Sent: true})
+		if e.inFlight+e.pending+e.sent != 0 || e.breaker.weight != 0 || !free(e.gate.total, 8) || !free(e.gate.unproven, 4) {
+			t.Errorf("%s: the second call counts, or slots differ: %+v", name, e)
+		}
 	}
 }
 
@@ -234,12 +257,10 @@ func TestEnter_CanceledInQueue(t *testing.T) {
 		e := newGate(8, 1).NewEndpoint("org")
 		first := enter(t, e)
 		ahead := entering(t.Context(), e, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		entering(ctx, e, 1)
-		cancel()
-		synctest.Wait()
-		if len(ahead) > 0 {
-			t.Fatal("a canceled request lets another one in")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := e.Enter(ctx, deliveries(1)); !errors.Is(err, context.DeadlineExceeded) || len(ahead) > 0 {
+			t.Fatalf("Enter returns %v, or a canceled request lets another one in", err)
 		}
 		first.Leave(Report{})
 		second := <-ahead
@@ -335,6 +356,9 @@ func TestEnter_Down(t *testing.T) {
 			t.Fatalf("Enter returns %+v, %v, or holds a slot", p, err)
 		}
 		<-time.After(time.Until(p.Until))
+		if until := e.OpenUntil(time.Now()); !until.IsZero() {
+			t.Errorf("the probe is due, and the breaker is open until %s", until)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
@@ -505,9 +529,12 @@ func TestLeave_RetryAfter(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := newGate(100, 100).NewEndpoint("org")
-			earlier, refused := enter(t, e), enter(t, e)
+			earlier, refused, again := enter(t, e), enter(t, e), enter(t, e)
 			if change := refused.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Hour, Deliveries: 1}); change != Opened {
 				t.Errorf("%s: Retry-After changes %v, want Opened", name, change)
+			}
+			if change := again.Leave(Report{Sent: true, Responded: true, RetryAfter: time.Minute, Deliveries: 1}); change != Unchanged {
+				t.Errorf("%s: a second Retry-After changes %v", name, change)
 			}
 			if change := earlier.Leave(late); change != Unchanged {
 				t.Errorf("%s changes %v", name, change)
@@ -562,6 +589,8 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				for range e.slow.most {
 					e.slow.enter()
 				}
+				later := time.AfterFunc(ParkAfter/2, func() { entering(t.Context(), e, 1) }) // it is no response
+				defer later.Stop()
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				var answering sync.WaitGroup
@@ -576,11 +605,11 @@ func TestAwaitCapacity_SilentEndpoint(t *testing.T) {
 				if responds {
 					e.slow.every = slowAfter // so the slice holds its slot at first
 				}
-				began := time.Now()
-				var freed atomic.Bool
-				capacity := e.gate.AwaitCapacity(ctx, waitFor(e, func() { freed.Store(true) }))
-				if took := time.Since(began); capacity || !freed.Load() || responds && took != 10*time.Second || !responds && took != ParkAfter {
-					t.Errorf("wait took %s, capacity %v, slot freed %v", took, capacity, freed.Load())
+				began, freed := time.Now(), make(chan time.Time, 1)
+				capacity := e.gate.AwaitCapacity(ctx, waitFor(e, func() { freed <- time.Now() }))
+				took, held := time.Since(began), (<-freed).Sub(began)
+				if capacity || responds && (took != 10*time.Second || held != 4*slowAfter) || !responds && (took != ParkAfter || held != 0) {
+					t.Errorf("wait took %s, capacity %v, slot held for %s", took, capacity, held)
 				}
 				answering.Wait()
 				hangs.Leave(Report{})
@@ -605,6 +634,48 @@ func TestAwaitCapacity_Down(t *testing.T) {
 		for _, endpoints := range [][]*Endpoint{{e}, {e, other}} {
 			if g.AwaitCapacity(t.Context(), Wait{Endpoints: endpoints, Ready: func() bool { return false }, Free: func() {}, Patience: ParkAfter}) || time.Since(began) > 0 {
 				t.Errorf("a slice waits for %d endpoints that are down", len(endpoints))
+			}
+		}
+	})
+}
+
+// A slice waits for the fastest of its endpoints. If that has capacity, but the slice needs
+// another one too, it waits for the fastest without capacity.
+func TestAwaitCapacity_FastestEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 8)
+		const isDown, isFast, isSlow, isSlower, none = 0, 1, 2, 3, -1
+		for i, c := range []struct {
+			endpoints, full []int
+			ready           bool
+			want            int
+		}{
+			{[]int{isFast}, nil, false, isFast},
+			{[]int{isSlow, isFast, isSlower}, []int{isSlow, isFast, isSlower}, false, isFast},
+			{[]int{isSlow, isFast, isSlower}, []int{isSlow, isSlower}, true, isFast},
+			{[]int{isSlow, isFast, isSlower}, []int{isSlow, isSlower}, false, isSlow},
+			{[]int{isSlower, isFast, isSlow}, []int{isSlow, isSlower}, false, isSlow},
+			{[]int{isSlow, isFast, isSlower}, []int{isSlower}, false, isSlower},
+			{[]int{isDown, isSlow}, []int{isDown, isSlow}, false, isSlow},
+			{[]int{isDown, isSlower}, []int{isDown}, false, none},
+			{[]int{isDown}, nil, false, none},
+		} {
+			all := []*Endpoint{down(t, g), g.NewEndpoint("org"), g.NewEndpoint("org"), g.NewEndpoint("org")}
+			for i, e := range all {
+				e.pace.Store(int64(i))
+			}
+			for _, at := range c.full {
+				for range all[at].slow.most {
+					all[at].slow.enter()
+				}
+			}
+			w := Wait{Ready: func() bool { return c.ready }}
+			for _, at := range c.endpoints {
+				w.Endpoints = append(w.Endpoints, all[at])
+			}
+			got := g.awaited(&w)
+			if at := slices.Index(all, got); got != nil && at != c.want || got == nil && c.want != none {
+				t.Errorf("case %d: the slice waits for endpoint %d, want %d", i, at, c.want)
 			}
 		}
 	})

@@ -246,7 +246,11 @@ func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err er
 		prefix := key(org, "trg_"+stamp[:len(stamp)-hashChars])
 		c := tx.Bucket([]byte(triggersTable)).Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			if t, err := triggersTable.Decode(v); err != nil || t.Trigger.ID == "" {
+			t, err := triggersTable.Decode(v)
+			if err != nil {
+				return err
+			}
+			if t.Trigger.ID == "" {
 				continue // only a late receipt of the trigger is known
 			}
 			found, err := findMessage(tx, string(k[len(org)+1:]), messageID, &log)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"slices"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
 // head precedes the stored receipt of a slice. A query reads the head to decide whether to
@@ -72,7 +74,8 @@ func encodeSlice(r *events.Receipt, body []byte) []byte {
 	return append(b, body...)
 }
 
-var errSlice = errors.New("the ledger has a slice that does not decode")
+// errSlice says that a slice does not decode. The next Open rebuilds the ledger.
+var errSlice = fmt.Errorf("%w: a slice of the ledger does not decode", boltfile.ErrDamaged)
 
 // readHead splits a stored slice. Its results point into value.
 func readHead(value []byte) (h head, body []byte, err error) {
@@ -106,11 +109,8 @@ func decodeSlice(value []byte) (*events.Receipt, error) {
 		return nil, err
 	}
 	r := &events.Receipt{}
-	if err := r.UnmarshalJSON(body); err != nil {
-		return nil, err
-	}
-	if r.Slice == nil {
-		return nil, errSlice
+	if err := r.UnmarshalJSON(body); err != nil || r.Slice == nil {
+		return nil, errors.Join(errSlice, err)
 	}
 	return r, nil
 }

@@ -284,6 +284,10 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 			return time.Since(began)
 		}
 		await := func() { _, _ = l.Progress("org", "trg_1") }
+		queries := map[string]func(){
+			"Recent": func() { _, _ = l.Recent("org", 1) }, "LastRun": func() { _, _ = l.LastRun("org", "schedule") },
+			"Usage": func() { _, _ = l.Usage("org") }, "Deliveries": func() { _, _, _ = l.Deliveries("org", events.DeliveryQuery{Limit: 1}) },
+		}
 		if d := took(await); d != 0 {
 			t.Errorf("Progress without accepted triggers takes %s", d)
 		}
@@ -319,6 +323,12 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 				}
 			}
 		}
+		for name, query := range queries {
+			_, _ = log.Accept(t.Context(), tr)
+			if d := took(query); d != awaitTimeout {
+				t.Errorf("%s takes %s without the ledger, want %s", name, d, awaitTimeout)
+			}
+		}
 		_, _ = log.Accept(t.Context(), tr)
 		l.begin(0, 0, 0, 0) // a new log counts from 1 again
 		if d := took(await); d != 0 {
@@ -331,26 +341,32 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 	})
 }
 
-// A process whose clock is ahead neither skips nor deletes triggers that NATS still has.
-func TestFollow_ClockAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ahead := func() time.Time { return time.Now().Add(365 * 24 * time.Hour) }
-		l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: ahead})
-		must(t, err)
-		tr := trigger("org", "trg_1", 0, 0)
-		tr.CreatedAt = storage.Time{Time: time.Now()}
-		s := &source{identity: "a", clock: time.Now, triggers: sequenced([]events.Trigger{tr})}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- l.Follow(ctx, s) }()
-		<-time.After(2 * pruneEvery)
-		if _, err := l.Progress("org", "trg_1"); err != nil {
-			t.Errorf("a trigger of this hour: %v", err)
-		}
-		cancel()
-		must(t, <-done)
-		must(t, l.Close())
-	})
+// A ledger neither skips nor deletes triggers that have not expired by the clock of the process,
+// or by the clock of NATS.
+func TestFollow_ClockDiffers(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for name, ahead := range map[string]time.Duration{"process ahead": year, "NATS ahead": -year} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock := func() time.Time { return time.Now().Add(ahead) }
+				l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: clock})
+				must(t, err)
+				tr := trigger("org", "trg_1", 0, 0)
+				tr.CreatedAt = storage.Time{Time: time.Now().Add(min(0, ahead))} // the earlier clock is right
+				s := &source{identity: "a", clock: time.Now, triggers: sequenced([]events.Trigger{tr})}
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- l.Follow(ctx, s) }()
+				<-time.After(2 * pruneEvery)
+				if _, err := l.Progress("org", "trg_1"); err != nil {
+					t.Errorf("a trigger of this hour: %v", err)
+				}
+				cancel()
+				must(t, <-done)
+				must(t, l.Close())
+			})
+		})
+	}
 }
 
 // After a longer retention of receipts is set, a rebuilt ledger skips the triggers whose

@@ -400,6 +400,11 @@ func TestRanOut(t *testing.T) {
 		e.ID, e.CreatedAt, e.End = "trg_day", storage.Time{Time: noon}, storage.Time{Time: now.Add(time.Hour)}
 		return e
 	}
+	first := func(org string) events.Trigger { // before the one in force
+		e := ended(org)
+		e.ID = "trg_a"
+		return e
+	}
 	if got, err := newLedger(t).RanOut("none", now); got || err != nil {
 		t.Errorf("without a trigger: ran out: %v (%v)", got, err)
 	}
@@ -410,7 +415,7 @@ func TestRanOut(t *testing.T) {
 	}{
 		{"notified", notifications, false},
 		{"ended", func(org string) []events.Trigger { return append([]events.Trigger{ended(org)}, notifications(org)...) }, true},
-		{"short", func(org string) []events.Trigger { return []events.Trigger{inForce(org), ended(org)} }, false},
+		{"short", func(org string) []events.Trigger { return []events.Trigger{first(org), inForce(org), ended(org)} }, false},
 	} {
 		l := newLedger(t)
 		accept(t, l, test.triggers(test.org)...)

@@ -303,9 +303,17 @@ func TestHealth_Counts(t *testing.T) {
 	sent(5, events.OutcomeRetrying)
 	sent(4, events.OutcomeDelivered)
 	check(events.HealthFailing, 1, 5*time.Second)
-	rescheduled := delivery("x", events.OutcomeRetrying, 1)
+	rescheduled := delivery("x", events.OutcomeRetrying, 6)
 	fold(t, l, slice(tr, 99, false, rescheduled)) // no request was sent
 	check(events.HealthFailing, 1, 5*time.Second)
+	both := []events.Delivery{delivery("x", events.OutcomeDelivered, 6), delivery("y", events.OutcomeDelivered, 6)}
+	both[0].Milliseconds, both[1].Milliseconds, both[1].EndpointID = 5, 5, "other"
+	fold(t, l, slice(tr, 100, false, both...))
+	check(events.HealthGood, 0, 0)
+	if h, err := l.Health("org", "other"); err != nil || h.State != events.HealthGood {
+		t.Errorf("the other endpoint of the receipt has the health %+v, %v", h, err)
+	}
+	sent(7, events.OutcomeRetrying)
 	seen := 0
 	must(t, l.EachHealth(func(e storage.Ref, h events.Health) {
 		if e == storage.KindWebhookEndpoint.Ref("org", "ep") && h.State == events.HealthFailing {

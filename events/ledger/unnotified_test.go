@@ -46,6 +46,20 @@ func TestUnnotified_Triggers(t *testing.T) {
 	if got := l.unnotifiedIDs(t); len(got) != 1 || got[0] != "trg_2" {
 		t.Errorf("unnotified triggers are %v, want only the second", got)
 	}
+	third := trigger("org", "trg_3", 2*time.Minute, 1)
+	accept(t, l, third)
+	fold(t, l, slice(third, 0, true, delivery("h", events.OutcomeDelivered, 1)))
+	must(t, l.MarkNotified([]events.Progress{{OrganizationID: "org", TriggerID: "trg_2"}, {OrganizationID: "org", TriggerID: "trg_3"}}))
+	if got := l.unnotifiedIDs(t); got != nil {
+		t.Errorf("triggers %v are unnotified, of two that were marked together", got)
+	}
+}
+
+func TestUnnotified_Pruned(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 1)
+	accept(t, l, tr)
+	fold(t, l, slice(tr, 0, true, delivery("h", events.OutcomeDelivered, 1)))
 	must(t, l.Prune(noon.Add(time.Hour)))
 	if got := l.unnotifiedIDs(t); got != nil {
 		t.Errorf("pruned triggers %v are unnotified", got)

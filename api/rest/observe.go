@@ -125,7 +125,7 @@ func (s *Server) write(w http.ResponseWriter, c *Call, f Format, value any, err 
 		return writeProblem(w, c.RequestID, f, PublicProblem(*err, s.Explain), *err)
 	}
 	writeHead(w, c.RequestID, status, body.Len())
-	send(w, body.Bytes(), readStall)
+	send(w, body.Bytes())
 	return status, ""
 }
 
@@ -137,7 +137,7 @@ func writeProblem(w http.ResponseWriter, requestID string, f Format, p *Problem,
 	var body bytes.Buffer
 	_ = Encode(&body, f.Problem(w.Header(), requestID, p, err)) // text and numbers always encode
 	writeHead(w, requestID, p.Status, body.Len())
-	send(w, body.Bytes(), 0)
+	send(w, body.Bytes())
 	return p.Status, p.Code
 }
 

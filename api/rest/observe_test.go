@@ -52,3 +52,33 @@ func TestObserve_Panic(t *testing.T) {
 		}
 	}
 }
+
+// TestObserve_AfterWriteTimeout checks that a client gets the response of an operation that
+// ends after the server's WriteTimeout.
+func TestObserve_AfterWriteTimeout(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err    error
+		status int
+	}{"value": {nil, http.StatusOK}, "error": {storage.ErrUnavailable, http.StatusServiceUnavailable}} {
+		t.Run(name, func(t *testing.T) {
+			s := New(Deps{Log: slog.New(slog.DiscardHandler), Store: storage.NewStore(nil, nil, time.Now)}, Options{})
+			server := httptest.NewUnstartedServer(s.Observe("/v1/x", ownFormat, func(http.ResponseWriter, *http.Request, *Call) (any, error) {
+				return map[string]string{}, tt.err
+			}))
+			server.Config.WriteTimeout = 1 // is over before the operation begins
+			server.Start()
+			defer server.Close()
+			request, err := http.NewRequestWithContext(t.Context(), "POST", server.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = response.Body.Close(); response.StatusCode != tt.status {
+				t.Errorf("response %s, want %d", response.Status, tt.status)
+			}
+		})
+	}
+}

@@ -12,10 +12,10 @@ const (
 	readStall = 5 * time.Second
 )
 
-// send writes a response in pieces. A client that reads a piece too slowly is
-// disconnected, which frees the memory of the response.
-func send(w http.ResponseWriter, body []byte, stall time.Duration) {
-	to := SteadyWriter{w, stall}
+// send writes a response in pieces, even if the server's WriteTimeout is over. A client that
+// reads a piece too slowly is disconnected, which frees the memory of the response.
+func send(w http.ResponseWriter, body []byte) {
+	to := SteadyWriter{w, readStall}
 	for piece := range slices.Chunk(body, pieceSize) {
 		if _, err := to.Write(piece); err != nil {
 			return // the caller is gone
@@ -24,7 +24,7 @@ func send(w http.ResponseWriter, body []byte, stall time.Duration) {
 }
 
 // SteadyWriter writes a response. It disconnects a client that does not read what one Write
-// wrote within Stall. 0 is no limit.
+// wrote within Stall.
 type SteadyWriter struct {
 	http.ResponseWriter
 	Stall time.Duration
@@ -32,8 +32,6 @@ type SteadyWriter struct {
 
 // Write writes to the client.
 func (w SteadyWriter) Write(p []byte) (int, error) {
-	if w.Stall > 0 {
-		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.Stall)) // a test's recorder has no deadlines
-	}
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.Stall)) // a test's recorder has no deadlines
 	return w.ResponseWriter.Write(p)
 }

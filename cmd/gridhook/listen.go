@@ -23,7 +23,8 @@ import (
 // listenHelp is the description of the listen command.
 const listenHelp = `Receive webhooks, verify their signatures and print one line each, until Ctrl-C. The
 response is 401 to a delivery that does not verify, and 503 to a delivery that cannot be
-printed or saved. Otherwise it is 204, or the response of the receiver at --forward.
+printed or saved; the command then exits with 1 at its end. Otherwise the response is
+204, or the response of the receiver at --forward.
 
 With an organization or a partner's key, and without a secret, the command creates a
 temporary endpoint and removes it at the end. The webhooks come over a connection that
@@ -136,14 +137,17 @@ func (g *globals) listen(ctx context.Context, o *listenOptions) error {
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	g.sumUp(r)
-	return nil
+	return g.sumUp(r)
 }
 
-// sumUp prints a receiver's counts.
-func (g *globals) sumUp(r *receiver.Receiver) {
+// sumUp prints a receiver's counts. It returns an error if a request was not recorded.
+func (g *globals) sumUp(r *receiver.Receiver) error {
 	n := r.Counts()
 	say(g.err, "%s, %d repeated, %d refused, %d failed\n", count(n.Messages, "message"), n.Repeats, n.Refused, n.Failed)
+	if n.Unrecorded > 0 {
+		return fmt.Errorf("%s not printed or saved: free space for the output", count(n.Unrecorded, "request"))
+	}
+	return nil
 }
 
 // removeTemporary removes the command's endpoint, even after ctx has ended.

@@ -42,9 +42,7 @@ func (g *globals) listenByRelay(ctx context.Context, o *listenOptions) error {
 		say(g.err, "signing secret %s\n", endpoint.Secret)
 	}
 	l := &relayLoop{g: g, c: c, endpoint: endpoint.ID, r: receiver.New(o.options)}
-	err = l.run(ctx)
-	g.sumUp(l.r)
-	return err
+	return errors.Join(l.run(ctx), g.sumUp(l.r))
 }
 
 // temporaryEndpoint creates the command's endpoint, or takes the endpoint of --endpoint. The

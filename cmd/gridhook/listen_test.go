@@ -20,10 +20,24 @@ import (
 func listening(t *testing.T, args ...string) (url string, stop func() string) {
 	t.Helper()
 	var out strings.Builder
+	url, end := listeningTo(t, &out, args...)
+	return url, func() string {
+		code, errs := end()
+		if code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		return out.String() + errs
+	}
+}
+
+// listeningTo is listening with an output. stop returns the exit code and what is on standard
+// error after the first line.
+func listeningTo(t *testing.T, out io.Writer, args ...string) (url string, stop func() (int, string)) {
+	t.Helper()
 	errs, to := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	g := &globals{out: &out, err: to, environ: []string{contextsEnv + "=" + filepath.Join(t.TempDir(), "none"), operatorKeyEnv + "=" + testKey}}
+	g := &globals{out: out, err: to, environ: []string{contextsEnv + "=" + filepath.Join(t.TempDir(), "none"), operatorKeyEnv + "=" + testKey}}
 	code := make(chan int, 1)
 	go func() {
 		code <- g.execute(ctx, append([]string{"listen", "--address", "127.0.0.1:0"}, args...))
@@ -35,13 +49,28 @@ func listening(t *testing.T, args ...string) (url string, stop func() string) {
 		t.Fatal(err)
 	}
 	url = regexp.MustCompile(`http://[^;]+`).FindString(first)
-	return url, func() string {
+	said := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(lines) // a part fails the test
+		said <- string(rest)
+	}()
+	return url, func() (int, string) {
 		cancel()
-		rest, err := io.ReadAll(lines)
-		if got := <-code; got != 0 || err != nil {
-			t.Errorf("exit %d, %v", got, err)
-		}
-		return out.String() + string(rest)
+		return <-code, <-said
+	}
+}
+
+// fullOutput is the output on a full disk.
+type fullOutput struct{}
+
+func (fullOutput) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// TestListen_OutputFull checks that a command that could not print a webhook fails at its end.
+func TestListen_OutputFull(t *testing.T) {
+	url, stop := listeningTo(t, fullOutput{}, "--secret", hookSecret)
+	status := deliver(t, url)
+	if code, said := stop(); status != 503 || code != exitFailure || !strings.Contains(said, "gridhook: 1 request not printed or saved") {
+		t.Errorf("response %d, exit %d\n%s", status, code, said)
 	}
 }
 

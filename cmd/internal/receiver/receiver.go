@@ -66,8 +66,9 @@ type Counts struct {
 	// Messages counts different accepted messages. Repeats counts messages that arrived
 	// again; it covers at least the latest 100,000. Refused counts deliveries that did
 	// not verify. Failed counts verified deliveries without a success response, because
-	// of a fault, the forward target or an error of Each.
-	Messages, Repeats, Refused, Failed int
+	// of a fault, the forward target or an error of Each. Unrecorded counts errors of
+	// Each.
+	Messages, Repeats, Refused, Failed, Unrecorded int
 }
 
 // Options configure the handling of verified deliveries.
@@ -225,8 +226,11 @@ func (r *Receiver) note(e Event) (status int) {
 	defer r.mu.Unlock()
 	accepted := e.Verified && e.Status >= 200 && e.Status <= 299
 	e.Repeat = accepted && r.seen.has(e.ID)
-	if r.options.Each != nil && r.options.Each(e) != nil && accepted {
-		accepted, e.Status = false, http.StatusServiceUnavailable
+	if r.options.Each != nil && r.options.Each(e) != nil {
+		r.counts.Unrecorded++
+		if accepted {
+			accepted, e.Status = false, http.StatusServiceUnavailable
+		}
 	}
 	switch {
 	case !e.Verified:

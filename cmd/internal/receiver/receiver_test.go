@@ -224,7 +224,7 @@ func TestReceiver_Unrecorded(t *testing.T) {
 		if accepted := take(t, r, delivery(t.Context(), t, "msg_1")).Code; failed != http.StatusServiceUnavailable || accepted > 299 || (*events)[0].Repeat {
 			t.Errorf("forwarded to %v: responses %d and %d, %+v", to, failed, accepted, (*events)[0])
 		}
-		if got, want := r.Counts(), (Counts{Messages: 1, Failed: 1}); got != want {
+		if got, want := r.Counts(), (Counts{Messages: 1, Failed: 1, Unrecorded: 1}); got != want {
 			t.Errorf("counts %+v, want %+v", got, want)
 		}
 	}

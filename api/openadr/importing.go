@@ -103,7 +103,7 @@ func namesOf(o *storage.OpenADRObject) storage.Ref {
 func uniqueName(o *storage.OpenADRObject) string { return o.Parent + "/" + o.Name }
 
 // unique returns an error if another object, stored or of the import, has the same name.
-func (i *Importer) unique(v storage.View, o *storage.OpenADRObject, field string) error {
+func (i *Importer) unique(v storage.View, o *storage.OpenADRObject) error {
 	of := namesOf(o)
 	if i.names[of] == nil {
 		i.names[of] = map[string]string{}
@@ -117,7 +117,7 @@ func (i *Importer) unique(v storage.View, o *storage.OpenADRObject, field string
 		}
 	}
 	if owner, found := i.names[of][uniqueName(o)]; found && owner != o.ID {
-		return taken(field, o.Name)
+		return taken(o)
 	}
 	return nil
 }

@@ -270,6 +270,9 @@ func (s *server) create(k *kind, r *request) (any, error) {
 		o = fresh
 		err = s.Store.Create(r.Context(), &o)
 	}
+	if err == nil {
+		err = s.keepUnique(r, &o)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -303,3 +303,43 @@ func TestCreate_MissingParent(t *testing.T) {
 		}
 	}
 }
+
+// TestCreate_SameName checks that of two programs with one name, which are created at the same
+// time, the first one that is stored stays.
+func TestCreate_SameName(t *testing.T) {
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
+	programs := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "programs" })]
+	create := func() error {
+		r := business(t.Context(), http.MethodPost, "")
+		r.Now, r.data = storagetest.Start, []byte(`{"programName":"Summer"}`)
+		r.Header.Set("Content-Type", "application/json")
+		_, err := s.create(programs, r)
+		return err
+	}
+	var first error
+	log.Intercept(func(storage.Write) error { // the second one has found no program with its name
+		log.Intercept(nil)
+		first = create()
+		return nil
+	})
+	second := create()
+	if problem, ok := errors.AsType[*rest.Problem](second); first != nil || !ok || problem.Status != http.StatusConflict {
+		t.Errorf("first %v, second %v, want only the second refused", first, second)
+	}
+	var left int
+	err := store.View(func(v storage.View) error {
+		for record, err := range storage.Live(v, storage.KindOpenADRProgram, "acme", "") {
+			if err != nil {
+				return err
+			}
+			if o, err := storage.Decode[storage.OpenADRObject](record); err != nil || !o.Removed {
+				left++
+			}
+		}
+		return nil
+	})
+	if err != nil || left != 1 {
+		t.Errorf("%d programs have the name, %v", left, err)
+	}
+}

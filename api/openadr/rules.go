@@ -1,11 +1,10 @@
 package openadr
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 
 	adrjson "github.com/go-json-experiment/json"
@@ -88,7 +87,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 		if err != nil {
 			return err
 		}
-		return unique(r, v, o, "programName")
+		return unique(r, v, o, math.MaxUint64)
 	})
 }
 
@@ -208,7 +207,7 @@ func (s *server) setVEN(r *request, in *ven, o *storage.OpenADRObject, p *rest.F
 		o.Targets = in.Targets
 	}
 	in.ObjectType, in.ClientID, in.Targets = "", "", nil
-	return s.view(r, func(v storage.View) error { return unique(r, v, o, "venName") })
+	return s.view(r, func(v storage.View) error { return unique(r, v, o, math.MaxUint64) })
 }
 
 // checkRole checks that a body matches the caller's role. A VEN is always its own client.
@@ -252,36 +251,6 @@ func (s *server) setResource(r *request, in *resource, o *storage.OpenADRObject,
 			o.Targets = in.Targets
 		}
 		in.ObjectType, in.ClientID, in.Targets = "", "", nil
-		return unique(r, v, o, "resourceName")
+		return unique(r, v, o, math.MaxUint64)
 	})
-}
-
-// unique returns an error if another object of the type has the same name. The name of a
-// resource must be unique within its VEN only. The check does not detect two objects that
-// are created concurrently.
-func unique(r *request, v storage.View, o *storage.OpenADRObject, field string) error {
-	if r.importer != nil {
-		return r.importer.unique(v, o, field)
-	}
-	name, err := json.Marshal(o.Name)
-	if err != nil {
-		return err
-	}
-	for record, err := range storage.Live(v, o.Type.Kind(), o.OrganizationID, "") {
-		if err != nil {
-			return err
-		}
-		if record.ID == o.ID || !bytes.Contains(record.Value, name) {
-			continue
-		}
-		other, err := storage.Decode[storage.OpenADRObject](record)
-		if err == nil && !other.Removed && other.Name == o.Name && (o.Type != storage.OpenADRResource || other.Parent == o.Parent) {
-			return taken(field, o.Name)
-		}
-	}
-	return nil
-}
-
-func taken(field, name string) error {
-	return conflict(fmt.Sprintf("The %s %q is taken.", field, name))
 }

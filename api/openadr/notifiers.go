@@ -18,13 +18,18 @@ type MQTT struct {
 	// Port returns the listener's port. Secure reports whether it requires TLS.
 	Port   func() int
 	Secure bool
-	// Admit receives the function that authenticates MQTT clients.
+	// Admit receives the functions that authenticate MQTT clients.
 	Admit func(Admission)
 }
 
-// Admission authenticates an MQTT client. It returns its organization, the prefixes of the
-// topics that it may subscribe to, and when its connection ends.
-type Admission func(clientID, password string) (org string, prefixes []string, until time.Time, ok bool)
+// Admission authenticates MQTT clients.
+type Admission struct {
+	// Admit returns a client's organization, the prefixes of the topics that it may subscribe
+	// to, and when its connection ends.
+	Admit func(clientID, password string) (org string, prefixes []string, until time.Time, ok bool)
+	// Live reports whether the key of an admitted client is still valid.
+	Live func(clientID string) bool
+}
 
 // notifierRoutes returns the operations that list notifiers and the topics of MQTT.
 func (s *server) notifierRoutes() []route {
@@ -90,8 +95,7 @@ func (s *server) topics(path string, r *request) (any, error) {
 }
 
 // admit authenticates an MQTT client by its identifier and either an access token or its
-// secret. A connection ends with its token, and after an hour at most, so that a revoked
-// key does not stay connected for longer.
+// secret. A connection ends with its token, and after an hour at most.
 func (s *server) admit(clientID, password string) (org string, prefixes []string, until time.Time, ok bool) {
 	now := s.Store.Now()
 	key, until, err := s.openToken(password, now)
@@ -109,4 +113,10 @@ func (s *server) admit(clientID, password string) (org string, prefixes []string
 		return org, []string{events.PublicTopics(org), events.VENTopics(org, storage.VENID(key.ID))}, until, true
 	}
 	return "", nil, until, false
+}
+
+// live reports whether a key may still be used. An error of the store disconnects nobody.
+func (s *server) live(clientID string) bool {
+	key, err := s.REST.LiveKey(clientID, s.Store.Now())
+	return key != nil || err != nil
 }

@@ -98,7 +98,7 @@ func New(d Deps) http.Handler {
 		{method: http.MethodPost, path: "auth/token", open: true, run: s.token},
 	})
 	if d.MQTT != nil {
-		d.MQTT.Admit(s.admit)
+		d.MQTT.Admit(Admission{s.admit, s.live})
 	}
 	for i, rt := range s.routes {
 		s.routes[i].handler = d.REST.Observe(rt.method+" "+Prefix+rt.path, format, func(_ http.ResponseWriter, r *http.Request, c *rest.Call) (any, error) {

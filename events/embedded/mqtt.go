@@ -22,6 +22,9 @@ type MQTT struct {
 	TLS *tls.Config
 	// Admit authenticates a client.
 	Admit func(user, password string) (a Admission, ok bool)
+	// Live reports whether an admitted client may stay connected. If Live is nil, every client
+	// may.
+	Live func(user string) bool
 	// Take counts a connection from an address until release is called. If ok is false, the
 	// listener closes the connection. If Take is nil, every connection is ok.
 	Take func(from net.Addr) (release func(), ok bool)

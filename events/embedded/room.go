@@ -33,8 +33,8 @@ const (
 	checkInterval = 250 * time.Millisecond
 )
 
-// limitClients limits the subscriptions and the unread messages of every organization's clients
-// until the front stops.
+// limitClients disconnects the clients that dropClients drops, of every organization, until the
+// front stops.
 func (s *Server) limitClients() {
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
@@ -46,7 +46,7 @@ func (s *Server) limitClients() {
 		}
 		a := s.organizations()
 		a.ready.Range(func(_, account any) bool {
-			if err := a.dropGreedy(account.(*server.Account)); err != nil {
+			if err := a.dropClients(account.(*server.Account)); err != nil {
 				a.log.Error("MQTT clients not checked", "error", err)
 			}
 			return true
@@ -54,9 +54,10 @@ func (s *Server) limitClients() {
 	}
 }
 
-// dropGreedy disconnects the clients of an account that have more than maxSubscriptions. It then
-// disconnects the clients with the most unread messages, until the others have at most maxUnread.
-func (a *accounts) dropGreedy(account *server.Account) error {
+// dropClients disconnects the clients of an account that are no longer live or have more than
+// maxSubscriptions. It then disconnects the clients with the most unread messages, until the
+// others have at most maxUnread.
+func (a *accounts) dropClients(account *server.Account) error {
 	if account.NumLocalConnections() == 0 {
 		return nil
 	}
@@ -72,6 +73,10 @@ func (a *accounts) dropGreedy(account *server.Account) error {
 	unread, dropped := 0, 0
 	for _, c := range clients {
 		unread += c.Pending
+		if a.front.Live != nil && !a.front.Live(c.AuthorizedUser) {
+			a.log.Info("MQTT client disconnected, its key is not valid any more", "org", org, "client", c.AuthorizedUser)
+			a.disconnect(c)
+		}
 		if c.NumSubs > maxSubscriptions {
 			a.log.Warn("MQTT client disconnected, it has too many subscriptions", "org", org, "subscriptions", c.NumSubs, "limit", maxSubscriptions)
 			a.disconnect(c)
@@ -111,7 +116,7 @@ func (a *accounts) makeRoom(org string) (room bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := a.dropGreedy(account); err != nil {
+	if err := a.dropClients(account); err != nil {
 		return false, err
 	}
 	share := uint64(a.store) / messagesShare //nolint:gosec // positive

@@ -29,10 +29,11 @@ func (a *App) mqttListener() (m *embedded.MQTT, err error) {
 	m = &embedded.MQTT{Listen: a.MQTT, Take: limit.Take, MaxClients: max(1, a.Limits.MaxConnections/clientsShare)}
 	m.Admit = func(user, password string) (to embedded.Admission, ok bool) {
 		if admit := a.admission.Load(); admit != nil {
-			to.Organization, to.Prefixes, to.Until, ok = (*admit)(user, password)
+			to.Organization, to.Prefixes, to.Until, ok = admit.Admit(user, password)
 		}
 		return to, ok // false before the API is ready
 	}
+	m.Live = func(user string) bool { return a.admission.Load().Live(user) } // admitted before
 	if a.TLS != (config.KeyPair{}) {
 		m.TLS, err = tlsConfig(a.TLS, a.Log)
 	}

@@ -19,6 +19,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/config"
@@ -70,7 +71,8 @@ func (w *world) broker() broker {
 // listener is an MQTT client with its received messages.
 type listener struct {
 	paho.Client
-	got chan paho.Message
+	got  chan paho.Message
+	lost chan struct{} // closed when the broker ends the connection
 }
 
 // connect connects a client with a password. ok is false if the broker refuses it.
@@ -81,7 +83,9 @@ func (w *world) connect(clientID, password string) (l *listener, ok bool) {
 	if w.app.TLS.Certificate != "" {
 		o.SetTLSConfig(&tls.Config{RootCAs: authorities(w.t, w.app.TLS.Certificate)})
 	}
-	l = &listener{Client: paho.NewClient(o), got: make(chan paho.Message, 1000)}
+	l = &listener{got: make(chan paho.Message, 1000), lost: make(chan struct{})}
+	o.SetConnectionLostHandler(func(paho.Client, error) { close(l.lost) })
+	l.Client = paho.NewClient(o)
 	token := l.Connect()
 	if !token.WaitTimeout(patience) {
 		w.t.Fatal("the broker does not respond")
@@ -315,6 +319,48 @@ func TestMQTT_Rights(t *testing.T) {
 	liar.Publish("openadr3/acme/public/programs/create", 1, true, `{"a":"lie"}`).WaitTimeout(patience)
 	program := w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"true"}`).field("id")
 	witness.next(w, "CREATE", program)
+}
+
+// TestMQTT_EndedKey checks that a client is disconnected when its key is revoked or its
+// organization is suspended, also with a token, and that other clients stay.
+func TestMQTT_EndedKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withMQTT)
+	yes := true
+	connect := func(role string, passwords map[string]string) *listener {
+		l, ok := w.connect(w.keys[role], passwords[role])
+		if !ok {
+			t.Fatalf("%s cannot connect", role)
+		}
+		return l
+	}
+	stays := connect("bl", w.secrets)
+	for _, c := range []struct {
+		name    string
+		clients []*listener
+		end     func() error
+	}{
+		{"the key is revoked", []*listener{connect("ven1", w.secrets), connect("ven1", w.tokens)}, func() error {
+			_, err := w.operator.RevokeKey(t.Context(), w.keys["ven1"])
+			return err
+		}},
+		{"the organization is suspended", []*listener{connect("foreign", w.secrets)}, func() error {
+			_, err := w.operator.UpdateOrganization(t.Context(), "other", client.OrganizationFields{Suspended: &yes})
+			return err
+		}},
+	} {
+		must(t, c.end())
+		for _, l := range c.clients {
+			select {
+			case <-l.lost:
+			case <-time.After(patience / 4):
+				t.Errorf("a client stays connected after %s", c.name)
+			}
+		}
+	}
+	if !stays.IsConnectionOpen() {
+		t.Error("a client with a valid key is disconnected")
+	}
 }
 
 // TestMQTT_Subscriptions checks that more clients can subscribe than the 1,000 that the

@@ -40,21 +40,21 @@ func unique(r *request, v storage.View, o *storage.OpenADRObject, before uint64)
 	return nil
 }
 
-// keepUnique removes a new object if an object that was created before it has the same name. So
-// of simultaneous creations the first one that is stored wins: each sees the earlier ones after
-// its own write.
+// keepUnique removes a new object if an object that was created before it has the same name, or
+// if there is no turn to look for one. So of simultaneous creations the first one that is stored
+// wins: each sees the earlier ones after its own write.
 func (s *server) keepUnique(r *request, o *storage.OpenADRObject) error {
 	if nameFields[o.Type] == "" {
 		return nil
 	}
-	err := s.Store.View(func(v storage.View) error { // the object is stored, so it waits for no turn
+	err := s.view(r, func(v storage.View) error {
 		own, err := v.Get(o.Ref())
 		if err == nil {
 			err = unique(r, v, o, own.First)
 		}
 		return err
 	})
-	if _, lost := errors.AsType[*rest.Problem](err); lost {
+	if _, refused := errors.AsType[*rest.Problem](err); refused {
 		_, failed := s.markRemoved(r, o.Ref())
 		err = cmp.Or(failed, err)
 	}

@@ -122,7 +122,10 @@ func (w *Watch) leaveCompleted() {
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended = true // the timer may fire once more
+	w.ended = true
+	if w.timer != nil {
+		w.timer.Stop() // it would keep the slice in memory
+	}
 	for _, p := range w.slow {
 		p.endpoint.slow.leave()
 	}

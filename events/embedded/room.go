@@ -27,10 +27,12 @@ func (a *accounts) sessions() int64 {
 
 // maxUnread is the maximum size in bytes of the messages in memory that an organization's
 // clients have not read yet. checkInterval is the time between checks of the clients. A client
-// gets messages at its subscription too, without a publication.
+// gets messages at its subscription too, without a publication. Every keyChecks-th check looks
+// at their keys too: that may read each key from the store.
 const (
 	maxUnread     = 64 << 20
 	checkInterval = 250 * time.Millisecond
+	keyChecks     = 4
 )
 
 // limitClients disconnects the clients that dropClients drops, of every organization, until the
@@ -38,7 +40,7 @@ const (
 func (s *Server) limitClients() {
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-s.front.stopping.Done():
 			return
@@ -46,7 +48,7 @@ func (s *Server) limitClients() {
 		}
 		a := s.organizations()
 		a.ready.Range(func(_, account any) bool {
-			if err := a.dropClients(account.(*server.Account)); err != nil {
+			if err := a.dropClients(account.(*server.Account), n%keyChecks == 0); err != nil {
 				a.log.Error("MQTT clients not checked", "error", err)
 			}
 			return true
@@ -54,10 +56,10 @@ func (s *Server) limitClients() {
 	}
 }
 
-// dropClients disconnects the clients of an account that are no longer live or have more than
-// maxSubscriptions. It then disconnects the clients with the most unread messages, until the
-// others have at most maxUnread.
-func (a *accounts) dropClients(account *server.Account) error {
+// dropClients disconnects the clients of an account that have more than maxSubscriptions and, if
+// keys is set, those that are no longer live. It then disconnects the clients with the most unread
+// messages, until the others have at most maxUnread.
+func (a *accounts) dropClients(account *server.Account, keys bool) error {
 	if account.NumLocalConnections() == 0 {
 		return nil
 	}
@@ -73,7 +75,7 @@ func (a *accounts) dropClients(account *server.Account) error {
 	unread, dropped := 0, 0
 	for _, c := range clients {
 		unread += c.Pending
-		if a.front.Live != nil && !a.front.Live(c.AuthorizedUser) {
+		if keys && a.front.Live != nil && !a.front.Live(c.AuthorizedUser) {
 			a.log.Info("MQTT client disconnected, its key is not valid any more", "org", org, "client", c.AuthorizedUser)
 			a.disconnect(c)
 		}
@@ -116,7 +118,7 @@ func (a *accounts) makeRoom(org string) (room bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := a.dropClients(account); err != nil {
+	if err := a.dropClients(account, false); err != nil {
 		return false, err
 	}
 	share := uint64(a.store) / messagesShare //nolint:gosec // positive

@@ -159,6 +159,11 @@ func TestPlant_AuxiliaryHeatLast(t *testing.T) {
 	if got, want := p.kwh(p.maxHeat())-p.kwh(p.heat), 5*stepHours; math.Abs(got-want) > 1e-9 {
 		t.Errorf("auxiliary heat takes %v kWh, want %v", got, want)
 	}
+	// The optimum needs the cheaper heat first, also of a heat pump below a coefficient of 1.
+	poor := newHouse(&Device{Units: Celsius, HeatingRate: 2, HeatTransferCoefficient: 0.1, Equipment: Equipment{HSPF2: 3}})
+	if p := poor.plant(-25); p.heatKwh <= poor.rated.auxKwh || p.auxKwh < p.heatKwh {
+		t.Errorf("a poor heat pump: %+v", p)
+	}
 }
 
 // TestPlant_FurnaceGas checks that a furnace uses gas, and electricity for its fan.

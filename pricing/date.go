@@ -75,6 +75,16 @@ func dateOfDay(day int64) Date {
 	return DateOf(time.Unix(day*daySeconds, 0).UTC())
 }
 
+// StartIn returns the first moment of the day in a location, in steps of an interval. A clock
+// change may skip midnight.
+func (d Date) StartIn(location *time.Location) time.Time {
+	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, location)
+	for DateOf(t).Before(d) {
+		t = t.Add(Interval)
+	}
+	return t
+}
+
 // addMonths adds whole months. The day of the month must be at most 28.
 func (d Date) addMonths(n int) Date {
 	return DateOf(time.Date(d.Year, d.Month+time.Month(n), d.Day, 0, 0, 0, 0, time.UTC))

@@ -70,11 +70,11 @@ func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	case r.Start != "" && location == nil:
 		return year, wrong("timezone", "must be known: start is a day by the home's calendar")
 	case r.Start != "":
-		day, err := time.ParseInLocation(time.DateOnly, r.Start, location)
+		day, err := pricing.ParseDate(r.Start)
 		if err != nil {
-			return day, wrong("start", "must be a day such as 2026-01-01, not %q", r.Start)
+			return year, wrong("start", "must be a day such as 2026-01-01, not %q", r.Start)
 		}
-		return day, nil
+		return day.StartIn(location), nil
 	case r.CalendarYear == 0:
 		return yearInForce(t, r.hasLeapDay()), nil
 	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(r.CalendarYear) != r.hasLeapDay():

@@ -314,6 +314,22 @@ func TestTypicalYear_LeapDay(t *testing.T) {
 	}
 }
 
+// The clock may skip midnight, as in Havana on 8 March. The bill then begins at the first moment
+// of the day, and not in the last hour of the day before.
+func TestForHome_SkippedMidnight(t *testing.T) {
+	havana, err := time.LoadLocation("America/Havana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := hourly("2026-03-08", 1, always(1))
+	r.Load = r.Load[:23]
+	terms := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(0.1), "fixedchargefirstmeter": 1, "fixedchargeunits": "$/day"})}
+	b, err := bill.ForHome(bill.Home{Location: havana, Usage: pricing.Usage{BillingDay: 8}}, terms, r)
+	if err != nil || len(b.Months) != 1 || !near(b.Total, 2.3+1) {
+		t.Errorf("%+v, %v; want $3.3 of one month", b, err)
+	}
+}
+
 // A charge by the year is due once for all days of a year: 366 x $366/366 = $366 in 2024,
 // and 365 x $366/365 = $366 in 2025. The minimum of $400 a year adds $34.
 func TestCharges_YearlyInLeapYear(t *testing.T) {

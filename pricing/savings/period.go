@@ -80,14 +80,9 @@ func (in *Input) start() time.Time {
 	return time.Date(year, name, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// midnight returns the start of a local day, on the grid of quarter hours. If a clock
-// change skips midnight, the day starts at its first moment.
+// midnight returns the start of a local day, on the grid of quarter hours.
 func (in *Input) midnight(day time.Time) time.Time {
-	t := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, in.Location)
-	for t.Day() != day.Day() {
-		t = t.Add(pricing.Interval)
-	}
-	return t.UTC().Truncate(pricing.Interval)
+	return pricing.DateOf(day).StartIn(in.Location).UTC().Truncate(pricing.Interval)
 }
 
 // moment is the position of a quarter hour on the home's wall clock.

@@ -62,6 +62,32 @@ func (w *world) suspend(suspended bool) {
 	storagetest.Put(w.t, w.store, &o)
 }
 
+// refused starts a worker and returns a trigger whose deliveries the endpoint ep refuses, so that
+// they wait for a retry.
+func (w *world) refused() events.Trigger {
+	w.t.Helper()
+	w.endpoint("ep")
+	w.partner.refuses("ep", true)
+	w.worker()
+	t := w.trigger(24)
+	<-time.After(100 * time.Millisecond)
+	synctest.Wait()
+	if w.waiting() == 0 {
+		w.t.Fatal("no retry waits")
+	}
+	return t
+}
+
+// withoutWebhook checks that the endpoint ep got no webhook.
+func (w *world) withoutWebhook() {
+	w.t.Helper()
+	for _, a := range w.partner.got() {
+		if a.host == "ep" {
+			w.t.Fatal("the organization got a webhook")
+		}
+	}
+}
+
 // A suspended organization gets no webhook, and nothing is queued for it. Its waiting
 // retries are dropped when they are due. A neighbor continues.
 func TestSuspendedOrganization_SendsNothing(t *testing.T) {
@@ -69,15 +95,7 @@ func TestSuspendedOrganization_SendsNothing(t *testing.T) {
 		const homes = 5
 		w.homes(homes)
 		w.neighbor(homes)
-		w.endpoint("ep")
-		w.partner.refuses("ep", true)
-		w.worker()
-		before := w.trigger(24)
-		<-time.After(100 * time.Millisecond)
-		synctest.Wait()
-		if w.waiting() == 0 {
-			t.Fatal("no retry waits")
-		}
+		before := w.refused()
 		w.suspend(true)
 		w.partner.refuses("ep", false)
 		w.wants(w.trigger(24), outcomes{events.OutcomeNoEndpoint: homes})
@@ -85,11 +103,7 @@ func TestSuspendedOrganization_SendsNothing(t *testing.T) {
 			t.Errorf("earlier trigger is %s with %v", p.Status, p.Outcomes)
 		}
 		w.wants(w.triggerOf("neighbor", 24), outcomes{events.OutcomeDelivered: homes})
-		for _, a := range w.partner.got() {
-			if a.host == "ep" {
-				t.Fatal("suspended organization got a webhook")
-			}
-		}
+		w.withoutWebhook()
 		w.suspend(false)
 		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: homes})
 	})
@@ -103,15 +117,7 @@ func TestDeletedOrganization_SendsNothing(t *testing.T) {
 		w.suspend(false) // creates the organization
 		w.homes(homes)
 		w.neighbor(5)
-		w.endpoint("ep")
-		w.partner.refuses("ep", true)
-		w.worker()
-		tr := w.trigger(24)
-		<-time.After(100 * time.Millisecond)
-		synctest.Wait()
-		if w.waiting() == 0 {
-			t.Fatal("no retry waits")
-		}
+		tr := w.refused()
 		if _, err := w.store.EraseOrganization(t.Context(), "org"); err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +130,7 @@ func TestDeletedOrganization_SendsNothing(t *testing.T) {
 		if n := w.waiting(); n != 0 {
 			t.Errorf("%d retries wait after a day", n)
 		}
-		for _, a := range w.partner.got() {
-			if a.host == "ep" {
-				t.Fatal("deleted organization got a webhook")
-			}
-		}
+		w.withoutWebhook()
 	})
 }
 
@@ -138,15 +140,7 @@ func TestPausedEndpoint_DropsWaiting(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 20 * events.SliceHomes
 		w.homes(homes)
-		w.endpoint("ep")
-		w.partner.refuses("ep", true)
-		w.worker()
-		tr := w.trigger(24)
-		<-time.After(100 * time.Millisecond)
-		synctest.Wait()
-		if w.waiting() == 0 {
-			t.Fatal("no retry waits")
-		}
+		tr := w.refused()
 		w.pause("ep", true)
 		w.partner.refuses("ep", false)
 		began := time.Now()

@@ -248,8 +248,8 @@ func (p *Program) eventPrefix() string {
 // after it.
 func (p *Program) day(at time.Time, later int) pricing.Window {
 	year, month, day := at.In(p.Location).Date()
-	return pricing.Window{
-		Start: time.Date(year, month, day+later, 0, 0, 0, 0, p.Location).UTC(),
-		End:   time.Date(year, month, day+later+1, 0, 0, 0, 0, p.Location).UTC(),
+	start := func(n int) time.Time {
+		return pricing.DateOf(time.Date(year, month, day+n, 0, 0, 0, 0, time.UTC)).StartIn(p.Location).UTC()
 	}
+	return pricing.Window{Start: start(later), End: start(later + 1)}
 }

@@ -101,6 +101,23 @@ func TestDays_ClockChange(t *testing.T) {
 	}
 }
 
+// TestDays_SkippedMidnight checks that a day begins at its first moment if a clock change skips
+// its midnight.
+func TestDays_SkippedMidnight(t *testing.T) {
+	havana, err := time.LoadLocation("America/Havana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := signals.Program{ID: "plan", Location: havana}
+	for at := time.Date(2026, 3, 7, 1, 0, 0, 0, havana); at.Before(time.Date(2026, 3, 9, 12, 0, 0, 0, havana)); at = at.Add(time.Hour) {
+		days := p.Days(at)
+		w, next := days[0].Window, days[1].Window
+		if at.Before(w.Start) || !at.Before(w.End) || !next.Start.Equal(w.End) || days[0].ID != "plan_"+at.Format("20060102") {
+			t.Errorf("%s: the event %s is from %s to %s, and the next from %s", at, days[0].ID, w.Start.In(havana), w.End.In(havana), next.Start.In(havana))
+		}
+	}
+}
+
 // TestDays_Changed checks that a changed tariff keeps the event's identifier and
 // creation time. It changes the values, the fingerprint and the modification time.
 func TestDays_Changed(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,5 +104,21 @@ func TestAttempt_TimingHTTP2(t *testing.T) {
 	}
 	if a := post(t, sender, e); a.Status != 200 || a.Timing.Connect != 0 || a.Timing.FirstByte <= 0 {
 		t.Errorf("the second: %+v", a)
+	}
+}
+
+func TestAttempt_Reason(t *testing.T) {
+	for want, a := range map[string]Attempt{
+		"": {Status: 204},
+		"the endpoint responded 500 Internal Server Error":                             {Status: 500},
+		"the endpoint responded 301 Moved Permanently, and redirects are not followed": {Status: 301},
+		strings.Repeat("a", longestReason):                                             {Err: errors.New(strings.Repeat("a", 2*longestReason))},
+	} {
+		if got := a.Reason(); got != want {
+			t.Errorf("the reason is %q, want %q", got, want)
+		}
+	}
+	if none := (&Attempt{}); none.Reason() != "" {
+		t.Errorf("without a request the reason is %q", none.Reason())
 	}
 }

@@ -40,6 +40,8 @@ func TestGuard_URLs(t *testing.T) {
 		"https://localhost/":                               false,
 		"https://a.localhost/":                             false,
 		"https://internal/":                                false,
+		"https://intranet/":                                false,
+		"https://home.arpa/":                               false,
 		"https://a.internal./":                             false,
 		"https://kubernetes.default.svc/":                  false,
 		"https://x.onion/":                                 false,
@@ -59,6 +61,8 @@ func TestGuard_URLs(t *testing.T) {
 		"https://" + strings.Repeat("a", 64) + ".example/": false,
 		"https://" + strings.Repeat("a", 63) + ".example/": true,
 		"https://" + strings.Repeat(strings.Repeat("a", 60)+".", 4) + "example.com/": false,
+		"https://a.example/" + strings.Repeat("a", maxURL-len("https://a.example/")): true,
+		"https://a.example/" + strings.Repeat("a", maxURL):                           false,
 	} {
 		err := Guard{}.CheckURL(raw)
 		var invalid *storage.InvalidError

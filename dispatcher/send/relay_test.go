@@ -83,3 +83,19 @@ func TestSend_RelayRetryAfter(t *testing.T) {
 		t.Errorf("the attempt is %+v", a)
 	}
 }
+
+// The sender keeps as much of a relayed response as the caller wants.
+func TestSend_RelayedBody(t *testing.T) {
+	u, err := url.Parse(storage.RelayURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[int]string{200: "1234", 299: "1234", 500: ""} {
+		s := New(Options{IdlePerDestination: 1, Relay: &relayed{response: events.RelayResponse{Status: status, Body: "123456789"}}})
+		a := s.Send(t.Context(), &Destination{Organization: "acme", EndpointID: "ep_1", URL: u, Timeout: patient}, &Request{ID: "msg_1", KeepResponse: 4})
+		if string(a.Body) != want {
+			t.Errorf("%d: the body is %q, want %q", status, a.Body, want)
+		}
+		s.Close()
+	}
+}

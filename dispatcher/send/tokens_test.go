@@ -137,7 +137,8 @@ func TestTokens_Responses(t *testing.T) {
 		"not JSON":       {write(200, "application/json", "client-secret"), "response has no access token"},
 		"empty":          {write(200, "application/json", "{}"), "response has no access token"},
 		"a MAC token":    {write(200, "application/json", `{"access_token":"x","token_type":"mac"}`), "is not a bearer token"},
-		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil: 1","token_type":"bearer"}`), "is too long, or has characters"},
+		"two lines":      {write(200, "application/json", `{"access_token":"x\r\nX-Evil:1","token_type":"bearer"}`), "is too long, or has characters"},
+		"two words":      {write(200, "application/json", `{"access_token":"x y","token_type":"bearer"}`), "is too long, or has characters"},
 		"a long one":     {write(200, "application/json", `{"access_token":"`+strings.Repeat("x", maxToken+1)+`","token_type":"bearer"}`), "is too long, or has characters"},
 		"an endless one": {func(_ int, w http.ResponseWriter) {
 			for range 3 << 8 {
@@ -165,5 +166,29 @@ func TestTokens_Guard(t *testing.T) {
 	defer s.Close()
 	if got := post(t, s, e); got.ErrorClass() != events.ErrorToken || a.times() != 0 || !strings.Contains(fmt.Sprint(got.Err), errNotAllowed.Error()) {
 		t.Errorf("got %v, after %d requests", got.Err, a.times())
+	}
+}
+
+// A sender that closes cancels the request for a token, and waits for its end.
+func TestSender_CloseDuringTokenRequest(t *testing.T) {
+	asked := make(chan struct{})
+	a := &tokenServer{answer: func(int, http.ResponseWriter) {
+		close(asked)
+		<-t.Context().Done() // the server closes after the test
+	}}
+	s, e := authorized(t, a, func(http.ResponseWriter, *http.Request) {})
+	sent := make(chan Attempt)
+	go func() { sent <- post(t, s, e) }()
+	<-asked
+	began := time.Now()
+	s.Close()
+	e.Tokens.mu.Lock()
+	failed := e.Tokens.failed
+	e.Tokens.mu.Unlock()
+	if took := time.Since(began); took > tokenTimeout/2 || failed == nil {
+		t.Errorf("Close took %s, and the request for a token ended with %v", took, failed)
+	}
+	if got := <-sent; got.ErrorClass() != events.ErrorToken {
+		t.Errorf("the attempt is %+v", got)
 	}
 }

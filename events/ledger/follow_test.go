@@ -502,6 +502,34 @@ func TestLog_SimultaneousTriggers(t *testing.T) {
 	})
 }
 
+// TestLog_LaggingLedger checks that a trigger does not wait for a ledger that lags because of
+// another organization, and that the triggers that it does not show count towards the quota.
+func TestLog_LaggingLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		l.opt.Quota = events.Quota{Waiting: 2}
+		log := l.Log(&acceptor{})
+		began := time.Now()
+		for n, over := range []bool{false, false, true} {
+			tr := trigger("org", fmt.Sprint("trg_", n), 0, 1)
+			err := log.Admit(t.Context(), tr)
+			if err == nil {
+				_, err = log.Accept(t.Context(), tr)
+			}
+			if (err != nil) != over {
+				t.Errorf("trigger %d: %v", n, err)
+			}
+		}
+		if d := time.Since(began); d != 0 {
+			t.Errorf("the triggers wait %s for the ledger", d)
+		}
+		accept(t, l, trigger("org", "trg_0", 0, 1), trigger("org", "trg_1", 0, 1))
+		if len(l.accepting) != 0 {
+			t.Errorf("the ledger shows the triggers, and still counts %v", l.accepting)
+		}
+	})
+}
+
 // Triggers of an organization beside SurplusFrom uncompleted ones are surplus. Only
 // notifications count earlier notifications.
 func TestLog_Surplus(t *testing.T) {

@@ -50,8 +50,10 @@ type Ledger struct {
 	newestTrigger, newestReceipt uint64        // last sequences when Follow began, the largest number before
 	accepted                     uint64        // last sequence that Log accepted
 	changed                      chan struct{} // closed and replaced at every change
-	// accepting counts the price triggers that Log is about to accept, by organization.
+	// accepting counts the price triggers that Log accepts and the ledger does not show yet,
+	// by organization. unfolded lists those that are stored.
 	accepting map[string]int
+	unfolded  []unfolded
 }
 
 // The buckets and their keys:
@@ -167,6 +169,7 @@ func (l *Ledger) begin(triggers, receipts, newestTrigger, newestReceipt uint64) 
 	l.mu.Lock()
 	if triggers < l.triggers { // the file was rebuilt
 		l.accepted = 0
+		l.dropFolded(math.MaxUint64)
 	}
 	l.triggers, l.receipts, l.newestTrigger, l.newestReceipt = triggers, receipts, newestTrigger, newestReceipt
 	l.mu.Unlock()
@@ -179,6 +182,7 @@ func (l *Ledger) signal(triggers, receipts uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.triggers, l.receipts = max(l.triggers, triggers), max(l.receipts, receipts)
+	l.dropFolded(l.triggers)
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gridhook/gridhook/events"
 )
@@ -16,12 +17,12 @@ type quotaLog struct {
 }
 
 // Accept stores a trigger within the quota. Price triggers of the organization that arrive at
-// the same time count.
-func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) {
+// the same time or that the ledger does not show yet count.
+func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (sequence uint64, err error) {
 	others := 0
 	if t.Change == nil {
 		others = s.ledger.beginAccept(t.OrganizationID)
-		defer s.ledger.endAccept(t.OrganizationID)
+		defer func() { s.ledger.endAccept(t.OrganizationID, sequence) }()
 	}
 	used, err := s.admit(ctx, t, others)
 	if err != nil {
@@ -32,8 +33,7 @@ func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (uint64, error) 
 		waiting += used.Notifying
 	}
 	t.Surplus = waiting >= events.SurplusFrom
-	sequence, err := s.TriggerLog.Accept(ctx, t)
-	if err != nil {
+	if sequence, err = s.TriggerLog.Accept(ctx, t); err != nil {
 		return 0, err
 	}
 	s.ledger.mu.Lock()
@@ -50,14 +50,14 @@ func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
 	return err
 }
 
-// admit is Admit beside a number of other triggers that are not stored yet. It returns what
-// the organization uses with them.
+// admit is Admit beside a number of other triggers that the ledger does not show. It returns
+// what the organization uses with them.
 func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used events.Usage, err error) {
 	used, err = s.ledger.Usage(t.OrganizationID)
+	used.Waiting += others
 	if s.ledger.Behind() { // triggers whose receipts are not folded yet count as waiting
 		used.Waiting, used.Notifying = 0, 0
 	}
-	used.Waiting += others
 	if err != nil || t.Change != nil {
 		return used, err
 	}
@@ -72,6 +72,12 @@ func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used
 	return used, over
 }
 
+// unfolded is a stored trigger that the ledger does not show yet.
+type unfolded struct {
+	org      string
+	sequence uint64
+}
+
 // beginAccept counts a trigger that is about to be accepted, and returns the number of others.
 func (l *Ledger) beginAccept(org string) (others int) {
 	l.mu.Lock()
@@ -80,10 +86,24 @@ func (l *Ledger) beginAccept(org string) (others int) {
 	return l.accepting[org] - 1
 }
 
-func (l *Ledger) endAccept(org string) {
+// endAccept says at which sequence a trigger is stored, or 0 if it is not. The trigger counts
+// until the ledger shows it.
+func (l *Ledger) endAccept(org string, sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.accepting[org]--; l.accepting[org] == 0 {
-		delete(l.accepting, org)
-	}
+	l.unfolded = append(l.unfolded, unfolded{org, sequence})
+	l.dropFolded(l.triggers)
+}
+
+// dropFolded ends the count of the triggers up to a sequence. The caller holds mu.
+func (l *Ledger) dropFolded(sequence uint64) {
+	l.unfolded = slices.DeleteFunc(l.unfolded, func(u unfolded) bool {
+		if u.sequence > sequence {
+			return false
+		}
+		if l.accepting[u.org]--; l.accepting[u.org] == 0 {
+			delete(l.accepting, u.org)
+		}
+		return true
+	})
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Usage returns the usage of an organization's triggers.
+// Usage returns the usage of the organization's triggers that the ledger shows.
 func (l *Ledger) Usage(org string) (u events.Usage, err error) {
-	l.await()
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		u, _, err = usageTable.Get(tx, []byte(org))
 		return err

@@ -3,6 +3,7 @@ package backup_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -347,6 +348,54 @@ func TestBackup_AcknowledgedMessages(t *testing.T) {
 	}
 	if len(tasks) != 1 || !strings.Contains(tasks[0], "msg_1") {
 		t.Errorf("the noted tasks are %q", tasks)
+	}
+}
+
+// during is a file that calls do once, when a backup has written the first stream.
+type during struct {
+	*os.File
+
+	size int
+	do   func()
+}
+
+const firstStream = 512 << 10 // more than what is buffered
+
+func (d *during) Write(b []byte) (int, error) {
+	if d.size += len(b); d.size > firstStream/2 && d.do != nil {
+		d.do()
+		d.do = nil
+	}
+	return d.File.Write(b)
+}
+
+// A restored backup has a retry that arrived after the backup had begun, and left its queue
+// before the queue was copied.
+func TestRestore_RetryDuringBackup(t *testing.T) {
+	c := connect(t, server(t))
+	large := make([]byte, firstStream)
+	_, _ = rand.Read(large)
+	body, err := json.Marshal(large)
+	must(t, err)
+	must(t, c.PutTask(t.Context(), events.Task{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}, Body: body}))
+	private, public := key(t)
+	f, err := os.Create(filepath.Join(t.TempDir(), "b"))
+	must(t, err)
+	w := &during{File: f, do: func() {
+		putRetries(t, c, []events.Retry{retry("trg_1", time.Now())})
+		first(t, c.ConsumeRetries)
+	}}
+	must(t, backup.Write(t.Context(), c, w, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, f.Close())
+	if w.do != nil {
+		t.Fatal("no retry arrived during the backup")
+	}
+	b, err := backup.Open(f.Name(), private)
+	must(t, err)
+	s := server(t)
+	must(t, b.Restore(t.Context(), bare(t, s), options, false))
+	if got := first(t, connect(t, s).ConsumeRetries); got.Trigger.ID != "trg_1" {
+		t.Errorf("the restored retry is %+v", got)
 	}
 }
 

@@ -477,6 +477,67 @@ func TestRetry_SlowBesideFast(t *testing.T) {
 	})
 }
 
+// Retries of a slow endpoint are sent one after another. If all were sent at once, a kill
+// would repeat a part of each.
+func TestRetry_SlowEndpointInTurn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices = 20
+		w.options.EndpointConcurrency = 16
+		w.homes(slices * events.SliceHomes)
+		w.endpoint("fast")
+		w.endpoint("slow")
+		var mu sync.Mutex
+		begun, most := map[int]int{}, 0 // requests of each slice that has begun and not ended
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			if a.host != "slow" {
+				return http.StatusOK
+			}
+			var home int
+			_, _ = fmt.Sscanf(a.home, "home_%d", &home)
+			slice := home / events.SliceHomes
+			mu.Lock()
+			begun[slice]++
+			most = max(most, len(begun))
+			if begun[slice] == events.SliceHomes {
+				delete(begun, slice)
+			}
+			mu.Unlock()
+			<-time.After(400 * time.Millisecond)
+			return http.StatusOK
+		})
+		w.worker()
+		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
+		if limit := w.options.slowSlices() + w.options.Slices; most > limit {
+			t.Errorf("%d slices were sent at once to the slow endpoint, want at most %d", most, limit)
+		}
+	})
+}
+
+// A retry of a silent endpoint is postponed, not returned to its queue: it would come back at
+// once.
+func TestRetry_SilentEndpoint(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const slices = 20
+		w.options.EndpointConcurrency = 16
+		w.homes(slices * events.SliceHomes)
+		w.endpoint("fast")
+		w.endpoint("silent")
+		began := time.Now()
+		w.partner.answers(func(r *http.Request, a arrival) int {
+			if a.host == "silent" && time.Since(began) < 5*time.Minute {
+				<-r.Context().Done()
+				return 0
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
+		if w.bus.redelivered != 0 {
+			t.Errorf("%d messages were redelivered", w.bus.redelivered)
+		}
+	})
+}
+
 // A retry that waits for a slow endpoint is given up in time.
 func TestRetry_DeadlineAtSlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

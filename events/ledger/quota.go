@@ -53,7 +53,7 @@ func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
 // admit is Admit beside a number of other triggers that the ledger does not show. It returns
 // what the organization uses with them.
 func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used events.Usage, err error) {
-	used, err = s.ledger.Usage(t.OrganizationID)
+	used, err = s.ledger.usage(t.OrganizationID)
 	used.Waiting += others
 	if s.ledger.Behind() { // triggers whose receipts are not folded yet count as waiting
 		used.Waiting, used.Notifying = 0, 0

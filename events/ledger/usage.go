@@ -6,8 +6,14 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Usage returns the usage of the organization's triggers that the ledger shows.
-func (l *Ledger) Usage(org string) (u events.Usage, err error) {
+// Usage returns the usage of an organization's triggers.
+func (l *Ledger) Usage(org string) (events.Usage, error) {
+	l.await()
+	return l.usage(org)
+}
+
+// usage is Usage without the triggers that the ledger does not show yet.
+func (l *Ledger) usage(org string) (u events.Usage, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		u, _, err = usageTable.Get(tx, []byte(org))
 		return err
@@ -18,7 +24,7 @@ func (l *Ledger) Usage(org string) (u events.Usage, err error) {
 // CheckHistory returns an error if the organization's triggers and receipts have reached
 // their maximum size. Errors: *events.QuotaError.
 func (l *Ledger) CheckHistory(org string) error {
-	used, err := l.Usage(org)
+	used, err := l.usage(org)
 	if err != nil {
 		return err
 	}

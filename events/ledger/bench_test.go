@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/events"
@@ -84,4 +86,34 @@ func BenchmarkFind_Delivery(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkFold_Replays folds the receipts of replays of 20 endpoints, of 64 homes each.
+func BenchmarkFold_Replays(b *testing.B) {
+	l := newLedger(b)
+	tr := trigger("org", "trg_01M7YDEW9M1369VPJYNH7DJVSQ", 0, events.SliceHomes)
+	accept(b, l, tr)
+	const endpoints = 20
+	var first []events.Delivery
+	replays := make([]events.Receipt, endpoints)
+	for e := range endpoints {
+		for h := range events.SliceHomes {
+			d := delivery(fmt.Sprintf("home_%09d", h), events.OutcomeExpired, 1)
+			d.EndpointID = fmt.Sprintf("ep_%02d", e)
+			first = append(first, d)
+			d.Attempt = 2
+			replays[e].Deliveries = append(replays[e].Deliveries, d)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b events.Delivery) int { return strings.Compare(a.HomeID, b.HomeID) })
+	fold(b, l, slice(tr, 0, true, first...))
+	run := 0
+	for b.Loop() {
+		run++
+		for e := range replays {
+			replays[e] = retry(tr, fmt.Sprintf("ep_%02d.2.again.%d", e, run), replays[e].Deliveries...)
+		}
+		must(b, l.foldReceipts(sequenced(replays)))
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(run*endpoints*events.SliceHomes), "us/delivery")
 }

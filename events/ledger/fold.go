@@ -131,7 +131,7 @@ func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {
-		if err := foldRetried(f.Tx, r, &r.Deliveries[i], counts); err != nil {
+		if err := f.retried(r, &r.Deliveries[i], counts); err != nil {
 			return err
 		}
 	}
@@ -221,6 +221,7 @@ func (t *tally) add(counts map[events.Outcome]int, r *events.Receipt) {
 type folding struct {
 	*bbolt.Tx
 	tallies map[string]*changedTally // by their keys
+	decoded *events.Receipt          // by inSlice the last time, or nil
 }
 
 // changedTally is a tally with its state before the transaction.
@@ -235,7 +236,7 @@ type changedTally struct {
 // fold changes tallies in a transaction.
 func (l *Ledger) fold(do func(*folding) error) error {
 	return l.file.Update(func(tx *bbolt.Tx) error {
-		f := &folding{tx, map[string]*changedTally{}}
+		f := &folding{Tx: tx, tallies: map[string]*changedTally{}}
 		err := do(f)
 		for place, t := range f.tallies {
 			if err == nil {

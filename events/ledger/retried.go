@@ -19,30 +19,30 @@ type retried struct {
 	InputsReceipt string `json:"kept,omitempty"`
 }
 
-// foldRetried stores the delivery, unless the stored state is final or has a later
+// retried stores the delivery, unless the stored state is final or has a later
 // attempt. It counts the outcome of a waiting delivery. A final outcome counts whatever
 // its attempt's number, because after a crash two runs may have counted separately. The
 // first receipt after a manual retry reopens the delivery. That receipt may be the record
 // of the manual retry or of a quicker attempt. Two replays may retry a delivery at the same
 // time. The later one then decides, but DELIVERED counts from either. DELIVERED replaces an
 // outcome of the other run that gave up.
-func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map[events.Outcome]int) error {
+func (f *folding) retried(r *events.Receipt, d *events.Delivery, counts map[events.Outcome]int) error {
 	place := key(r.TriggerID, d.HomeID, d.EndpointID)
-	if err := putAttempt(tx, place, d); err != nil {
+	if err := putAttempt(f.Tx, place, d); err != nil {
 		return err
 	}
-	have, ok, err := retriedTable.Get(tx, place)
+	have, ok, err := retriedTable.Get(f.Tx, place)
 	again := r.Again()
 	late := ok && have.Outcome.GivenUp() && d.Outcome == events.OutcomeDelivered
 	switch {
 	case err != nil:
 		return err
 	case again > have.Again:
-		if opened, err := reopen(tx, r.TriggerID, d, counts); !opened || err != nil {
+		if opened, err := f.reopen(r.TriggerID, d, counts); !opened || err != nil {
 			return err
 		}
 	case late:
-		if err := recount(tx, r.TriggerID, &have, d, counts); err != nil {
+		if err := f.recount(r.TriggerID, &have, d, counts); err != nil {
 			return err
 		}
 	case again < have.Again && d.Outcome != events.OutcomeDelivered, ok && (have.Outcome.Final() || have.Attempt > d.Attempt && !d.Outcome.Final()):
@@ -52,21 +52,21 @@ func foldRetried(tx *bbolt.Tx, r *events.Receipt, d *events.Delivery, counts map
 	if len(r.RetryInputs) > 0 && setOf(d.Outcome)&running != 0 {
 		now.InputsReceipt = r.Key
 	}
-	if err := retriedTable.Put(tx, place, now); err != nil {
+	if err := retriedTable.Put(f.Tx, place, now); err != nil {
 		return err
 	}
-	if !d.Outcome.Final() || !waitingSet.Has(tx, place) {
+	if !d.Outcome.Final() || !waitingSet.Has(f.Tx, place) {
 		return nil
 	}
 	counts[events.OutcomeRetrying]--
 	counts[d.Outcome]++
-	return waitingSet.Put(tx, place, false)
+	return waitingSet.Put(f.Tx, place, false)
 }
 
 // recount counts a delivery that was given up as delivered. A delivery counts by its retries
 // if its slice left it to one, or if a manual retry reopened it.
-func recount(tx *bbolt.Tx, triggerID string, have *retried, d *events.Delivery, counts map[events.Outcome]int) error {
-	first, found, err := inSlice(tx, triggerID, d.HomeID, d.EndpointID)
+func (f *folding) recount(triggerID string, have *retried, d *events.Delivery, counts map[events.Outcome]int) error {
+	first, found, err := f.inSlice(triggerID, d.HomeID, d.EndpointID)
 	if found && (first.Outcome == events.OutcomeRetrying || have.Again > 0) {
 		counts[have.Outcome]--
 		counts[d.Outcome]++
@@ -76,35 +76,38 @@ func recount(tx *bbolt.Tx, triggerID string, have *retried, d *events.Delivery, 
 
 // reopen reopens a delivery for a manual retry, if the delivery was given up. A delivery that
 // an earlier manual retry has reopened stays open.
-func reopen(tx *bbolt.Tx, triggerID string, d *events.Delivery, counts map[events.Outcome]int) (opened bool, err error) {
-	first, found, err := inSlice(tx, triggerID, d.HomeID, d.EndpointID)
+func (f *folding) reopen(triggerID string, d *events.Delivery, counts map[events.Outcome]int) (opened bool, err error) {
+	first, found, err := f.inSlice(triggerID, d.HomeID, d.EndpointID)
 	if err != nil || !found {
 		return false, err
 	}
-	was, err := latest(tx, triggerID, first)
+	was, err := latest(f.Tx, triggerID, first)
 	if err != nil || !was.Outcome.GivenUp() {
 		return was.Outcome == events.OutcomeRetrying && err == nil, err
 	}
 	counts[was.Outcome]--
 	counts[events.OutcomeRetrying]++
-	return true, waitingSet.Put(tx, key(triggerID, d.HomeID, d.EndpointID), true)
+	return true, waitingSet.Put(f.Tx, key(triggerID, d.HomeID, d.EndpointID), true)
 }
 
-// inSlice returns a delivery from the receipt of its slice.
-func inSlice(tx *bbolt.Tx, triggerID, homeID, endpointID string) (d events.Delivery, found bool, err error) {
-	_, value, ok, err := slicesOf(tx, triggerID).ofHome(homeID)
+// inSlice returns a delivery from the receipt of its slice. The deliveries of a receipt are
+// mostly of one slice, which has thousands if there are many endpoints.
+func (f *folding) inSlice(triggerID, homeID, endpointID string) (d events.Delivery, found bool, err error) {
+	number, value, ok, err := slicesOf(f.Tx, triggerID).ofHome(homeID)
 	if err != nil || !ok {
 		return d, false, err
 	}
-	r, err := decodeSlice(value)
-	if err != nil {
-		return d, false, err
+	if r := f.decoded; r == nil || r.TriggerID != triggerID || r.Slice.Number != number {
+		if f.decoded, err = decodeSlice(value); err != nil {
+			return d, false, err
+		}
 	}
-	i := slices.IndexFunc(r.Deliveries, func(d events.Delivery) bool { return d.HomeID == homeID && d.EndpointID == endpointID })
+	list := f.decoded.Deliveries
+	i := slices.IndexFunc(list, func(d events.Delivery) bool { return d.HomeID == homeID && d.EndpointID == endpointID })
 	if i < 0 {
 		return d, false, nil
 	}
-	return r.Deliveries[i], true, nil
+	return list[i], true, nil
 }
 
 // latest returns the current state of a slice's delivery. A final outcome in the slice

@@ -83,6 +83,37 @@ func TestStateLog_ExpiryOfWrongClock(t *testing.T) {
 	}
 }
 
+// The log removes tombstones after their retention, whether they are written alone or in a
+// batch. The mark of a deleted organization outlives all that may still come from it.
+func TestStateLog_RetentionOfTombstones(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	erasure := max(deletionsAge, triggersAge, receiptsAge) + events.LongestRetry
+	for name, c := range map[string]struct {
+		ref    storage.Ref
+		forget bool
+		want   string
+	}{
+		"home":         {storage.KindHome.Ref("org", "home"), true, deletionsAge.String()},
+		"kept":         {storage.KindHome.Ref("org", "kept"), false, ""},
+		"organization": {storage.ErasureRef("org"), true, erasure.String()},
+	} {
+		w := storage.Write{Ref: c.ref, Deleted: true, Forget: c.forget, At: time.Now()}
+		other := storage.Write{Ref: storage.KindHome.Ref("other", name), Value: []byte(`{}`), At: time.Now()}
+		for _, before := range [][]storage.Write{nil, {other}} {
+			batch := append(before, w)
+			revision, err := b.StateLog().AppendBatch(within(t), batch)
+			must(t, err)
+			m, err := b.lastMessage(within(t), stateStream, stateSubject(c.ref))
+			must(t, err)
+			if got := m.Header.Get(jetstream.MsgTTLHeader); got != c.want || m.Sequence != revision {
+				t.Errorf("%s, in a batch of %d: the retention is %q at revision %d, want %q at %d", name, len(batch), got, m.Sequence, c.want, revision)
+			}
+			w.Expect = revision
+		}
+	}
+}
+
 // A write without a response is sent again. If it then conflicts with itself, it is no
 // conflict.
 func TestStateLog_WriteWithoutResponse(t *testing.T) {

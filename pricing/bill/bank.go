@@ -32,8 +32,8 @@ var timesOfDay = func() (list []timeOfDay) {
 
 // banked returns the energy charge of a month's net use, after credit for the kWh of
 // earlier months, and the charges on every kWh drawn that net metering does not credit. The
-// surplus of each period goes to the bank. The periods are those of the month's last version
-// of the tariff: another version may number its periods differently.
+// surplus of each period goes to the bank. Versions of the tariff may number their periods
+// differently, so the month has the periods of its last version.
 func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	last := &m.seen[len(m.seen)-1].rates
 	use := make([]float64, last.Periods())
@@ -58,8 +58,8 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 }
 
 // meanPrices returns the mean price of the month's steps in each period of the last version,
-// if the net use of the month is total, without the charges that net metering does not credit.
-// The net use has no steps of its own.
+// without the charges that net metering does not credit. total is the net use of the month. It
+// has no steps of its own.
 func (t *Terms) meanPrices(m *monthOfSteps, last *pricing.Day, total float64) []float64 {
 	sums, steps := make([]float64, last.Periods()), make([]float64, last.Periods())
 	for i := range m.seen {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,34 @@ func TestConsoleLink_KeyEnds(t *testing.T) {
 	key := e.operate("/v1/admin/keys/create", `{"organizationId":"acme","expiresAt":"`+ends+`"}`).ok(t)["key"].(string)
 	if got := e.ask(key, linksPath+"create", "").ok(t)["expiresAt"]; got != ends {
 		t.Errorf("the link ends at %v, and its key at %s", got, ends)
+	}
+}
+
+// TestConsoleLink_KeyRevoked checks that a link ends with the revocation of the key that made it,
+// also a link to a child organization, and not with a rotation of the key.
+func TestConsoleLink_KeyRevoked(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	_, bolt := e.twoTenants()
+	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme"]}`)
+	parent := e.key("parent")
+	_, other := e.link(bolt, "")
+	_, own := e.link(parent, "")
+	made := e.send(request{url: e.public.URL + linksPath + "create", header: http.Header{rest.KeyHeader: {parent}, rest.OrganizationHeader: {"acme"}}}).ok(t)
+	_, child, _ := strings.Cut(made["path"].(string), "#/link/")
+	key, _, _ := storage.SplitKey(storage.KeyPrefix, parent)
+	e.operate("/v1/admin/keys/"+key+"/rotate", `{"overlapSeconds":0}`).ok(t)
+	for _, link := range []string{own, child} {
+		e.ask(link, "/v1/homes/list", "").ok(t)
+	}
+	e.operate("/v1/admin/keys/"+key+"/revoke", "").ok(t)
+	for _, link := range []string{own, child} {
+		e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	}
+	e.ask(other, "/v1/homes/list", "").ok(t)
+	for _, k := range e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).ok(t)["data"].([]any) {
+		if k := k.(map[string]any); (k["revokedAt"] != nil) != (k["keyId"] == made["keyId"]) {
+			t.Errorf("the list has %v", k)
+		}
 	}
 }
 

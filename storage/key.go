@@ -132,6 +132,21 @@ func (k *Credential) Revoke(now time.Time) {
 	}
 }
 
+// EndLink shows the key of a console link as revoked if the key that created it is revoked. That
+// key may be of a channel partner. Errors: *DecodeError.
+func EndLink(v View, k *Key) error {
+	if k.CreatedBy == "" || !k.RevokedAt.IsZero() {
+		return nil
+	}
+	org, err := v.Owner(KindKey, k.CreatedBy)
+	if err == nil {
+		var creator Key
+		creator, _, err = Read[Key](v, KindKey.Ref(org, k.CreatedBy))
+		k.RevokedAt = creator.RevokedAt
+	}
+	return IgnoreNotFound(err)
+}
+
 // EndedKeyRetention is how long a key remains after its revocation or expiry. The key of a
 // console link does not remain.
 const EndedKeyRetention = 30 * 24 * time.Hour

@@ -205,6 +205,9 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 		if err == nil {
 			key.suspended, err = storage.IsSuspended(v, org)
 		}
+		if err == nil {
+			err = storage.EndLink(v, &key.Key)
+		}
 		return err
 	})
 	if err != nil {

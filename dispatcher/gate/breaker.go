@@ -112,22 +112,21 @@ func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n i
 	}
 	opened = b.probeAt.IsZero()
 	b.opens++
-	b.openedAt(now)
+	if b.since.IsZero() {
+		b.since = now
+	}
 	b.probeAt = latest(now.Add(min(openFor(b.opens), LongestBreak)), b.heldUntil)
 	return opened
 }
 
-func (b *breaker) openedAt(now time.Time) {
-	if b.since.IsZero() {
-		b.since = now
-	}
-}
-
 // hold keeps the breaker open until the time that the endpoint requested, and reports
-// whether it opened the breaker.
+// whether it opened the breaker. If nobody has made the probe after an earlier time, the
+// requests to wait do not add up.
 func (b *breaker) hold(now, until time.Time) (opened bool) {
 	opened = b.probeAt.IsZero()
-	b.openedAt(now)
+	if !b.down(now) {
+		b.since = now
+	}
 	b.probeAt, b.heldUntil = latest(b.probeAt, until), latest(b.heldUntil, until)
 	b.endProbe()
 	return opened

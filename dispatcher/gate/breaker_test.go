@@ -191,6 +191,22 @@ func TestBreaker_Failing(t *testing.T) {
 	}
 }
 
+// An endpoint that only asks to wait for more than an hour fails. A wait of the day before does
+// not count.
+func TestBreaker_LongHold(t *testing.T) {
+	b := &breaker{}
+	b.hold(noon.Add(-24*time.Hour), noon.Add(-23*time.Hour))
+	for at := noon; at.Before(noon.Add(2 * time.Hour)); at = at.Add(10 * time.Minute) {
+		b.hold(at, at.Add(10*time.Minute))
+		if got, want := b.failing(at), at.After(noon.Add(time.Hour)); got != want {
+			t.Errorf("failing %s after the first request to wait: %v", at.Sub(noon), got)
+		}
+	}
+	if b.succeeded(noon.Add(2 * time.Hour)); b.failing(noon.Add(2 * time.Hour)) {
+		t.Error("failing after a success")
+	}
+}
+
 func TestBreaker_DownUntilForgotten(t *testing.T) {
 	b := &breaker{}
 	if b.down(noon) {

@@ -29,7 +29,7 @@ func plants() []plant {
 		{name: nothing, cycles: 6, only: "killed"},
 		{name: "ack-before-post", failpoints: "bugAckFirst=return", visits: "again", breaks: []string{"I1"}},
 		{name: "answer-before-ack", failpoints: "bugAnswerFirst=return", cycles: 6, only: "killed", breaks: []string{"I1", "I9"}},
-		{name: "random-webhook-id", failpoints: `bugRandomID=50.0%return("salt")`, cycles: 2, only: "killed", breaks: []string{"I2"}},
+		{name: "random-webhook-id", failpoints: `bugRandomID=50.0%return("salt")`, cycles: 6, only: "killed", breaks: []string{"I2"}},
 		{name: "body-not-signed", failpoints: "bugUnsignedBody=return", cycles: 1, only: "killed", breaks: []string{"I3"}},
 		{name: "cursor-before-apply", failpoints: "bugCursorFirst=return;applyBefore=sleep(1000)", cycles: 6, only: "killed", breaks: []string{"I1", "I7"}},
 		{name: "lazy-sync", failpoints: "bugLazySync=return", powerCuts: true, cycles: 3, breaks: []string{"I0", "I1", "I9"}},

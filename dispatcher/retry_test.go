@@ -453,26 +453,37 @@ func TestEndpoint_SlowNeighbor(t *testing.T) {
 	})
 }
 
+// slicesBesideFast is the number of slices in besideFast.
+const slicesBesideFast = 20
+
+// besideFast delivers signals to a fast endpoint and to the endpoint slow, whose requests respond
+// answers. All must arrive.
+func (w *world) besideFast(respond func(*http.Request, arrival) int) {
+	w.options.EndpointConcurrency = 16
+	w.homes(slicesBesideFast * events.SliceHomes)
+	w.endpoint("fast")
+	w.endpoint("slow")
+	w.partner.answers(func(r *http.Request, a arrival) int {
+		if a.host == "slow" {
+			return respond(r, a)
+		}
+		return http.StatusOK
+	})
+	w.worker()
+	w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slicesBesideFast * events.SliceHomes})
+}
+
 // A slow endpoint beside a fast one has a retry for each slice. They wait for their turn:
 // if each were stored again every few seconds, a trigger would cost writes in proportion to
 // the square of its homes.
 func TestRetry_SlowBesideFast(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const slices = 20
-		w.options.EndpointConcurrency = 16
-		w.homes(slices * events.SliceHomes)
-		w.endpoint("fast")
-		w.endpoint("slow")
-		w.partner.answers(func(_ *http.Request, a arrival) int {
-			if a.host == "slow" {
-				<-time.After(400 * time.Millisecond)
-			}
+		w.besideFast(func(*http.Request, arrival) int {
+			<-time.After(400 * time.Millisecond)
 			return http.StatusOK
 		})
-		w.worker()
-		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
-		if n := len(w.bus.retryPuts); n > 2*slices {
-			t.Errorf("%d slices have stored %d retries", slices, n)
+		if n := len(w.bus.retryPuts); n > 2*slicesBesideFast {
+			t.Errorf("%d slices have stored %d retries", slicesBesideFast, n)
 		}
 	})
 }
@@ -481,17 +492,9 @@ func TestRetry_SlowBesideFast(t *testing.T) {
 // would repeat a part of each.
 func TestRetry_SlowEndpointInTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const slices = 20
-		w.options.EndpointConcurrency = 16
-		w.homes(slices * events.SliceHomes)
-		w.endpoint("fast")
-		w.endpoint("slow")
 		var mu sync.Mutex
 		begun, most := map[int]int{}, 0 // requests of each slice that has begun and not ended
-		w.partner.answers(func(_ *http.Request, a arrival) int {
-			if a.host != "slow" {
-				return http.StatusOK
-			}
+		w.besideFast(func(_ *http.Request, a arrival) int {
 			var home int
 			_, _ = fmt.Sscanf(a.home, "home_%d", &home)
 			slice := home / events.SliceHomes
@@ -505,8 +508,6 @@ func TestRetry_SlowEndpointInTurn(t *testing.T) {
 			<-time.After(400 * time.Millisecond)
 			return http.StatusOK
 		})
-		w.worker()
-		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
 		if limit := w.options.slowSlices() + w.options.Slices; most > limit {
 			t.Errorf("%d slices were sent at once to the slow endpoint, want at most %d", most, limit)
 		}
@@ -517,21 +518,14 @@ func TestRetry_SlowEndpointInTurn(t *testing.T) {
 // once.
 func TestRetry_SilentEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		const slices = 20
-		w.options.EndpointConcurrency = 16
-		w.homes(slices * events.SliceHomes)
-		w.endpoint("fast")
-		w.endpoint("silent")
 		began := time.Now()
-		w.partner.answers(func(r *http.Request, a arrival) int {
-			if a.host == "silent" && time.Since(began) < 5*time.Minute {
+		w.besideFast(func(r *http.Request, _ arrival) int {
+			if time.Since(began) < 5*time.Minute {
 				<-r.Context().Done()
 				return 0
 			}
 			return http.StatusOK
 		})
-		w.worker()
-		w.wants(w.trigger(2), outcomes{events.OutcomeDelivered: 2 * slices * events.SliceHomes})
 		if w.bus.redelivered != 0 {
 			t.Errorf("%d messages were redelivered", w.bus.redelivered)
 		}

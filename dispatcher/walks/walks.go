@@ -122,7 +122,7 @@ func (ws *Tracker) Advance(p events.WalkPosition) bool {
 }
 
 // CaughtUp makes the positions read so far count at once. A worker calls it when it has read
-// every position that existed at its start. Those positions are old enough.
+// every position that existed at its start. The walks reached them before.
 func (ws *Tracker) CaughtUp() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -31,7 +31,7 @@ type kinds = []storage.Kind
 
 // retentions has the retention of every record. The operator's guide shows it.
 var retentions = []retention{
-	{"organizations, utilities, areas, shared plans", "GRIDHOOK_STATE", kinds{storage.KindOrganization, storage.KindUtility, storage.KindDemandResponse, storage.KindArea}, "the operator", "by the operator. A [deleted organization](#deleting-an-organization) takes everything of its own with it"},
+	{"organizations, utilities, areas, shared plans", "GRIDHOOK_STATE", kinds{storage.KindOrganization, storage.KindUtility, storage.KindDemandResponse, storage.KindArea}, "the operator", "by the operator. A [deleted organization](organizations.md#deleting-an-organization) takes everything of its own with it"},
 	{"API keys", "GRIDHOOK_STATE", kinds{storage.KindKey, storage.KindKeyUse}, "`max-keys` that are neither revoked nor expired", "30 days after their revocation or expiry, and still refused. Keys of console links: within 10 minutes"},
 	{"operator keys", "GRIDHOOK_STATE", kinds{storage.KindOperatorKey}, "the operator", "never: a revoked key stays refused"},
 	{"the version of the schema, and the key that encrypts secrets", "GRIDHOOK_STATE", kinds{storage.KindSchema, storage.KindVault}, "one of each", "never"},

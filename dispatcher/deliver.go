@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
@@ -14,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -84,28 +86,63 @@ func (l *lane) take(all []job, results []result) request {
 
 // deliver makes one attempt for every job whose endpoint is available, and returns the
 // results. unavailable holds the endpoints that the caller found unavailable, each with the
-// end of that time. The watch frees the slot if the attempts take long.
-func (w *Worker) deliver(ctx context.Context, jobs []job, unavailable map[*gate.Endpoint]time.Time, watch *gate.Watch) []result {
+// end of that time. The watch frees the slot if the attempts take long. The retries of a lane
+// that ends before the others are stored at once: stored is their size in bytes. Their results
+// have no due time any more.
+func (w *Worker) deliver(ctx context.Context, jobs []job, unavailable map[*gate.Endpoint]time.Time, watch *gate.Watch) (results []result, stored int) {
 	if len(jobs) == 0 {
-		return nil
+		return nil, 0
 	}
-	results := make([]result, len(jobs))
+	results = make([]result, len(jobs))
 	lanes, parts := splitLanes(jobs)
 	watch.Start(parts)
 	var wg sync.WaitGroup
+	var size, ended atomic.Int64
 	for _, l := range lanes {
 		until := latestOf(unavailable[l.gate], w.staggered(l.gate.OpenUntil(w.Now())))
-		for range min(l.size(), max(1, w.opt.perSlice()/len(lanes))) {
-			wg.Go(func() { w.deliverLane(ctx, l, jobs, results, until) })
-		}
+		wg.Go(func() {
+			w.deliverLane(ctx, l, jobs, results, until, max(1, w.opt.perSlice()/len(lanes)))
+			if ended.Add(1) < int64(len(lanes)) {
+				size.Add(int64(w.retryEarly(ctx, l, jobs, results)))
+			}
+		})
 	}
 	wg.Wait()
-	return results
+	return results, int(size.Load())
 }
 
-// deliverLane makes all requests of a lane, one after another. If the endpoint is
-// unavailable until a time, deliverLane postpones the jobs.
-func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
+// retryEarly stores the retries of a lane that has ended and returns their size in bytes.
+// Otherwise they would wait for the slowest endpoint of the slice. After an error the caller
+// of deliver stores them.
+func (w *Worker) retryEarly(ctx context.Context, l *lane, jobs []job, results []result) (size int) {
+	ofLane := func(i int) bool { return jobs[i].target.Gate == l.gate }
+	err := events.Recovered(func() (err error) {
+		size, err = w.putRetries(ctx, batchRetries(jobs[0].Trigger, jobs, results, ofLane)...)
+		return err
+	})
+	if err != nil {
+		return 0
+	}
+	for i := range jobs {
+		if ofLane(i) {
+			results[i].dueAt = time.Time{}
+		}
+	}
+	return size
+}
+
+// deliverLane makes the requests of a lane, several at once.
+func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []result, until time.Time, atOnce int) {
+	var wg sync.WaitGroup
+	for range min(l.size(), atOnce) {
+		wg.Go(func() { w.deliverInTurn(ctx, l, all, results, until) })
+	}
+	wg.Wait()
+}
+
+// deliverInTurn makes requests of a lane until none are left. If the endpoint is
+// unavailable until a time, it postpones the jobs.
+func (w *Worker) deliverInTurn(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
 	scratch := webhook.GetScratch()
 	defer scratch.Put()
 	for {

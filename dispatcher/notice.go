@@ -116,7 +116,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	defer span.End()
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results := w.deliver(ctx, []job{{
+	results, _ := w.deliver(ctx, []job{{
 		Message: webhook.Message{Trigger: trigger, EndpointID: t.EndpointID, Notice: n}, target: to, attempt: t.Attempt,
 	}}, map[*gate.Endpoint]time.Time{to.Gate: w.unavailableUntil(to, w.Now())}, watch)
 	return w.recordNotice(ctx, t, &results[0])

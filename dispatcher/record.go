@@ -55,11 +55,12 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 // outcomes without a request. record adds the outcomes of the jobs. If the organization's
 // history has outgrown its quota, it leaves out the responses and the content for replays.
 func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
-	size, err := w.putRetries(ctx, batchRetries(t, jobs, results)...)
+	size, err := w.putRetries(ctx, batchRetries(t, jobs, results, everyJob)...)
 	if err != nil && requeues(ctx, err) {
 		return err
 	}
-	receipt.TriggerID, receipt.OrganizationID, receipt.RetryBytes = t.ID, t.OrganizationID, size
+	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
+	receipt.RetryBytes += size
 	deliveries := make([]events.Delivery, len(results))
 	for i := range results {
 		d := results[i].delivery

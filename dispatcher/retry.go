@@ -60,7 +60,8 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	w.metrics.count(receipt.Deliveries)
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results := w.deliver(ctx, jobs, nil, watch)
+	results, stored := w.deliver(ctx, jobs, nil, watch)
+	receipt.RetryBytes = stored
 	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
 		// A newer signal may have arrived before this signal.
 		if err := w.forgetKnown(ctx, r, to, jobs); err != nil {
@@ -226,8 +227,8 @@ func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 	return list
 }
 
-// batchRetries groups failed deliveries into retry messages. It uses the largest group
-// that applies:
+// batchRetries groups the failed deliveries of some jobs into retry messages. It uses the
+// largest group that applies:
 //
 //   - If the endpoint is down, or failed for every home of the slice, all homes with
 //     the same next attempt share one message.
@@ -235,7 +236,7 @@ func (w *Worker) abandoned(r *events.Retry, why string) []events.Delivery {
 //   - Other homes share a message if they are due in the same part of the delay.
 //
 // batchRetries sets the due time of each delivery in results.
-func batchRetries(t *events.Trigger, jobs []job, results []result) (retries []events.Retry) {
+func batchRetries(t *events.Trigger, jobs []job, results []result, of func(i int) bool) (retries []events.Retry) {
 	type group struct {
 		endpoint          string
 		attempt, together int
@@ -243,13 +244,13 @@ func batchRetries(t *events.Trigger, jobs []job, results []result) (retries []ev
 	}
 	partial := map[string]bool{} // endpoints that did not fail for every home
 	for i := range jobs {
-		if results[i].dueAt.IsZero() {
+		if of(i) && results[i].dueAt.IsZero() {
 			partial[jobs[i].target.ID] = true
 		}
 	}
 	groups := grouped(len(jobs), func(i int) (g group, failed bool) {
 		to, r := jobs[i].target, &results[i]
-		if r.dueAt.IsZero() {
+		if !of(i) || r.dueAt.IsZero() {
 			return g, false
 		}
 		g.endpoint, g.attempt = to.ID, r.nextAttempt
@@ -269,6 +270,8 @@ func batchRetries(t *events.Trigger, jobs []job, results []result) (retries []ev
 	}
 	return retries
 }
+
+func everyJob(int) bool { return true }
 
 // delayParts is the number of parts of the longest delay for homes that failed
 // separately. A slice with mostly failed homes then has about ten retries, not one for

@@ -39,7 +39,7 @@ func TestRetryJobs_SameMessages(t *testing.T) {
 		for i := range results {
 			results[i] = result{dueAt: noon.Add(time.Duration(i) * time.Second), nextAttempt: 2}
 		}
-		retries := batchRetries(&tr, jobs, results)
+		retries := batchRetries(&tr, jobs, results, everyJob)
 		if len(retries) != 1 {
 			rt.Fatalf("failed slice has %d retries", len(retries))
 		}
@@ -108,7 +108,7 @@ func groups(down bool, due ...int) (list [][2]int) {
 			results[i] = result{dueAt: noon.Add(time.Duration(d) * time.Second), nextAttempt: 2}
 		}
 	}
-	for _, r := range batchRetries(&tr, jobs, results) {
+	for _, r := range batchRetries(&tr, jobs, results, everyJob) {
 		list = append(list, [2]int{len(r.Homes), int(r.DueAt.Sub(noon) / time.Second)})
 	}
 	return list
@@ -157,7 +157,7 @@ func TestBatchRetries_LongCurves(t *testing.T) {
 			results[i] = result{dueAt: noon, nextAttempt: 2}
 		}
 		homes := 0
-		retries := batchRetries(&tr, jobs, results)
+		retries := batchRetries(&tr, jobs, results, everyJob)
 		for i := range retries {
 			data, err := json.Marshal(&retries[i])
 			if homes += len(retries[i].Homes); err != nil || len(data) > 4<<20 {

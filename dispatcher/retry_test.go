@@ -453,6 +453,37 @@ func TestEndpoint_SlowNeighbor(t *testing.T) {
 	})
 }
 
+// An endpoint whose requests respond slowly does not delay the retries of another endpoint in the
+// same slice.
+func TestRetry_SlowNeighbor(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(events.SliceHomes)
+		w.endpoint("slow")
+		w.endpoint("fails", func(e *storage.WebhookEndpoint) { e.RetryPolicy.InitialSeconds = 1 })
+		w.partner.answers(func(_ *http.Request, a arrival) int {
+			switch {
+			case a.host == "slow":
+				<-time.After(3 * time.Second)
+			case len(w.partner.attempts(a.host, a.home)) == 0:
+				return http.StatusInternalServerError
+			}
+			return http.StatusOK
+		})
+		w.worker()
+		began := time.Now()
+		w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 2 * events.SliceHomes})
+		if took := time.Since(began); took < 12*time.Second {
+			t.Fatalf("the slow endpoint took %s", took)
+		}
+		for i := range events.SliceHomes {
+			home := homeID(i)
+			if at := w.partner.attempts("fails", home); len(at) != 2 || at[1].Sub(began) > 4*time.Second {
+				t.Fatalf("%s had attempts at %v, the walk began at %s", home, at, began)
+			}
+		}
+	})
+}
+
 // slicesBesideFast is the number of slices in besideFast.
 const slicesBesideFast = 20
 

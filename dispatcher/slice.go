@@ -124,10 +124,10 @@ func (w *Worker) walkSlice(ctx context.Context, s *events.Slice, taken events.Ta
 	}
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results := w.deliver(ctx, jobs, to.until, watch)
+	results, stored := w.deliver(ctx, jobs, to.until, watch)
 	w.metrics.homesWalked.Add(float64(homes.bounds.Homes))
 	w.metrics.count(outcomes)
-	err = w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes})
+	err = w.record(ctx, &s.Trigger, jobs, results, events.Receipt{Key: s.Key(), Slice: &homes.bounds, Deliveries: outcomes, RetryBytes: stored})
 	if err == nil {
 		w.keepKnown(ctx, s, have, jobs, results)
 	}

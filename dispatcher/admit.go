@@ -153,9 +153,10 @@ func (w *Worker) availability(t *events.Trigger, targets []*target.Target, now t
 	return a
 }
 
-// unavailable returns the endpoints of a slice that are unavailable. Postponed deliveries are
-// stored when the slice ends. So an endpoint is unavailable, too, beside one that has reached
-// its limit, unless it is clearly faster: otherwise the other's deliveries would wait for it.
+// unavailable returns the endpoints of a slice that are unavailable. An endpoint is
+// unavailable, too, beside one that has reached its limit, unless it is clearly faster:
+// otherwise a fast endpoint that is full for a moment would get its deliveries by retries,
+// seconds later.
 func (w *Worker) unavailable(targets []*target.Target, now time.Time) map[*gate.Endpoint]time.Time {
 	var until map[*gate.Endpoint]time.Time
 	set := func(e *gate.Endpoint, at time.Time) {

@@ -22,11 +22,12 @@ func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Progra
 	return &list[i], nil
 }
 
-// programOfEvent returns the program of a stored or derived event of any day, or of a home's
-// own signal that the client may see. It returns an empty string if there is no such event.
+// programOfEvent returns the program of a stored event or of a home's own signal, if the client
+// may see them, or of a derived event of any day. It returns an empty string if there is no such
+// event.
 func (s *server) programOfEvent(v storage.View, client caller, id string) (string, error) {
 	org := client.OrganizationID
-	if o, ok, err := stored(v, storage.OpenADREvent, org, id); ok || err != nil {
+	if o, ok, err := visible(v, client, storage.OpenADREvent, id); ok || err != nil {
 		return o.Parent, err
 	}
 	of := signals.ProgramOfEvent(id)

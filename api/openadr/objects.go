@@ -235,6 +235,18 @@ func stored(v storage.View, of storage.OpenADRType, org, id string) (o storage.O
 	return o, err == nil && !o.Removed, storage.IgnoreNotFound(err)
 }
 
+// visible is stored for a program or an event that a client refers to. ok is also false if the
+// client may not see the object, whichever targets its request names.
+func visible(v storage.View, client caller, of storage.OpenADRType, id string) (o storage.OpenADRObject, ok bool, err error) {
+	o, ok, err = stored(v, of, client.OrganizationID, id)
+	if !ok || client.business {
+		return o, ok, err
+	}
+	granted, err := storage.Granted(v, client.OrganizationID, client.ID)
+	_, ok = storage.Shown(o.Targets, o.Targets, granted)
+	return o, ok, err
+}
+
 // read returns an object that the caller sees. Errors: errGone.
 func read(v storage.View, a *audience, id string) (o storage.OpenADRObject, shown []string, err error) {
 	o, ok, err := stored(v, a.kind.of, a.OrganizationID, id)

@@ -99,20 +99,20 @@ func (s *server) setEvent(r *request, in *event, o *storage.OpenADRObject, p *re
 	return s.checkProgram(r, in.ProgramID, p)
 }
 
-// checkProgram adds a field error if the program does not exist.
+// checkProgram adds a field error if the program does not exist, or if the client may not see it.
 func (s *server) checkProgram(r *request, id string, p *rest.FieldErrors) error {
 	return s.view(r, func(v storage.View) error {
-		exists, err := s.isProgram(v, r.caller.OrganizationID, id)
+		exists, err := s.isProgram(v, r.caller, id)
 		p.Check(exists, "programID", "names no program: %q", id)
 		return err
 	})
 }
 
-func (s *server) isProgram(v storage.View, org, id string) (bool, error) {
-	if _, ok, err := stored(v, storage.OpenADRProgram, org, id); ok || err != nil {
+func (s *server) isProgram(v storage.View, client caller, id string) (bool, error) {
+	if _, ok, err := visible(v, client, storage.OpenADRProgram, id); ok || err != nil {
 		return ok, err
 	}
-	program, err := s.derivedProgram(v, org, id)
+	program, err := s.derivedProgram(v, client.OrganizationID, id)
 	return program != nil, err
 }
 

@@ -281,20 +281,20 @@ func TestConformance_Searches(t *testing.T) {
 	for _, year := range []string{"2020", "2100"} {
 		w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+timed+`","intervalPeriod":{"start":"`+year+`-07-01T00:00:00Z","duration":"PT1H"},"intervals":[{"id":0,"payloads":[]}]}`)
 	}
-	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1"]}`).field("id")
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1","granted"]}`).field("id")
 	ven := w.venOf("ven1")
+	for path, body := range map[string]string{
+		"vens":      `{"objectType":"BL_VEN_REQUEST","clientID":"grouped","venName":"grouped","targets":["group2"]}`,
+		"resources": `{"objectType":"BL_RESOURCE_REQUEST","clientID":"` + w.keys["ven1"] + `","venID":"` + ven + `","resourceName":"grouped","targets":["group2","granted"]}`,
+	} {
+		w.want(http.StatusCreated, "bl", http.MethodPost, path, body)
+	}
 	for path, body := range map[string]string{
 		"reports":       `{"eventID":"` + event + `","clientName":"c1","resources":[]}`,
 		"resources":     `{"objectType":"VEN_RESOURCE_REQUEST","venID":"` + ven + `","resourceName":"r1"}`,
 		"subscriptions": `{"clientName":"c1","programID":"` + program + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet"}]}`,
 	} {
 		w.want(http.StatusCreated, "ven1", http.MethodPost, path, body)
-	}
-	for path, body := range map[string]string{
-		"vens":      `{"objectType":"BL_VEN_REQUEST","clientID":"grouped","venName":"grouped","targets":["group2"]}`,
-		"resources": `{"objectType":"BL_RESOURCE_REQUEST","clientID":"` + w.keys["ven1"] + `","venID":"` + ven + `","resourceName":"grouped","targets":["group2"]}`,
-	} {
-		w.want(http.StatusCreated, "bl", http.MethodPost, path, body)
 	}
 	w.want(http.StatusBadRequest, "bl", http.MethodGet, "events?active=perhaps", "")
 	for query, want := range map[string]int{

@@ -62,6 +62,28 @@ func TestRules_DeletedParent(t *testing.T) {
 	}
 }
 
+// TestRules_HiddenParent checks that a VEN reports about an event, and subscribes to a program,
+// only if it was granted a target of it. Otherwise, the response is as for an unknown one.
+func TestRules_HiddenParent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(http.StatusCreated, "bl", http.MethodPost, "vens", `{"objectType":"BL_VEN_REQUEST","clientID":"`+w.keys["ven1"]+`","venName":"v1","targets":["group1"]}`)
+	program := w.want(http.StatusCreated, "bl", http.MethodPost, "programs", `{"programName":"Hidden","targets":["group1","group2"]}`).field("id")
+	event := w.want(http.StatusCreated, "bl", http.MethodPost, "events", `{"programID":"`+program+`","targets":["group1","group2"]}`).field("id")
+	for path, body := range map[string]string{
+		"reports":       `{"eventID":"` + event + `","clientName":"c","resources":[]}`,
+		"subscriptions": `{"clientName":"c","programID":"` + program + `","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"` + w.receiver.URL + `/quiet"}]}`,
+	} {
+		unknown := strings.NewReplacer(event, "event_none", program, "program_none").Replace(body)
+		hidden, absent := w.want(http.StatusBadRequest, "ven2", http.MethodPost, path, body), w.want(http.StatusBadRequest, "ven2", http.MethodPost, path, unknown)
+		same := strings.NewReplacer(event, "event_none", program, "program_none").Replace(hidden.field("detail"))
+		if same != absent.field("detail") {
+			t.Errorf("%s: %q for a hidden object, %q for an unknown one", path, same, absent.field("detail"))
+		}
+		w.want(http.StatusCreated, "ven1", http.MethodPost, path, body)
+	}
+}
+
 // TestRules_RevokedKey checks that the tokens of a revoked key, and those of a suspended
 // organization, end at once, and that neither gets a new token.
 func TestRules_RevokedKey(t *testing.T) {

@@ -123,9 +123,33 @@ func TestConsoleLink_KeyRevoked(t *testing.T) {
 	}
 }
 
-// TestConsoleLink_RateLimit checks that the links of a key share the key's rate limit, also
-// once the key is deleted, and also a link's new key after a rotation. A link of the operator
-// has its own.
+// TestConsoleLink_KeyRefused checks that the link of a partner to its child organization is
+// refused like the partner's key: while the partner is suspended, without the child, and after
+// the partner's deletion.
+func TestConsoleLink_KeyRefused(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	e.load(`{"resource":"organization","id":"parent","name":"Parent","childOrganizationIds":["acme"]}`)
+	parent := e.key("parent")
+	made := e.send(request{url: e.public.URL + linksPath + "create", header: http.Header{rest.KeyHeader: {parent}, rest.OrganizationHeader: {"acme"}}}).ok(t)
+	_, link, _ := strings.Cut(made["path"].(string), "#/link/")
+	update := func(body string) { e.operate("/v1/admin/organizations/parent/update", body).ok(t) }
+	e.ask(link, "/v1/homes/list", "").ok(t)
+	update(`{"suspended":true}`)
+	e.ask(link, "/v1/homes/list", "").expect(t, 403, rest.CodeForbidden)
+	update(`{"suspended":false,"childOrganizationIds":[]}`)
+	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	update(`{"childOrganizationIds":["acme"]}`)
+	e.ask(link, "/v1/homes/list", "").ok(t)
+	e.operate("/v1/admin/organizations/parent/delete", `{"confirm":"parent"}`).ok(t)
+	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	if keys := string(e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).body); strings.Count(keys, `"revokedAt":"`) != 1 {
+		t.Errorf("the keys are %s", keys)
+	}
+}
+
+// TestConsoleLink_RateLimit checks that the links of a key share the key's rate limit, also a
+// link's new key after a rotation. A link of the operator has its own.
 func TestConsoleLink_RateLimit(t *testing.T) {
 	e := newEnv(t, rest.Options{Rate: 1, Burst: 4})
 	acme, bolt := e.twoTenants()
@@ -145,8 +169,6 @@ func TestConsoleLink_RateLimit(t *testing.T) {
 	e.ask(own, "/v1/homes/list", "").ok(t)
 
 	e.pass(time.Second)
-	id, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
-	must(t, e.store.Delete(t.Context(), storage.KindKey.Ref("acme", id)))
 	e.ask(first, "/v1/homes/list", "").ok(t)
 	link, _, _ := storage.SplitKey(storage.KeyPrefix, second)
 	rotated := e.operate("/v1/admin/keys/"+link+"/rotate", "").ok(t)["key"].(string)

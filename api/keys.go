@@ -42,7 +42,7 @@ func (s *server) createKey(ctx context.Context, c *rest.Call, in *createKeyInput
 
 func (s *server) listKeys(ctx context.Context, c *rest.Call, in *wire.OrganizationPageInput) (wire.Page[wire.Key], error) {
 	return page(ctx, s, c, storage.KindKey, in.OrganizationID, in.PageInput, func(v storage.View, k *storage.Key) (wire.Key, error) {
-		if err := storage.EndLink(v, k); err != nil {
+		if _, err := storage.EndLink(v, k); err != nil {
 			return wire.Key{}, err
 		}
 		used, err := lastUsed(v, k)

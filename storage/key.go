@@ -132,19 +132,30 @@ func (k *Credential) Revoke(now time.Time) {
 	}
 }
 
-// EndLink shows the key of a console link as revoked if the key that created it is revoked. That
-// key may be of a channel partner. Errors: *DecodeError.
-func EndLink(v View, k *Key) error {
+// EndLink shows the key of a console link as revoked if the key that created it is revoked or
+// gone, or may not act for the link's organization any more. That key may be of a channel
+// partner. suspended reports whether its organization is suspended. Errors: *DecodeError.
+func EndLink(v View, k *Key) (suspended bool, err error) {
 	if k.CreatedBy == "" || !k.RevokedAt.IsZero() {
-		return nil
+		return false, nil
 	}
 	org, err := v.Owner(KindKey, k.CreatedBy)
+	var creator Key
+	var owner Organization
 	if err == nil {
-		var creator Key
 		creator, _, err = Read[Key](v, KindKey.Ref(org, k.CreatedBy))
-		k.RevokedAt = creator.RevokedAt
 	}
-	return IgnoreNotFound(err)
+	if err == nil {
+		owner, _, err = Read[Organization](v, OrganizationRef(org))
+	}
+	if IgnoreNotFound(err) != nil {
+		return false, err
+	}
+	k.RevokedAt = creator.RevokedAt
+	if err != nil || org != k.OrganizationID && !slices.Contains(owner.ChildOrganizationIDs, k.OrganizationID) {
+		k.Revoke(k.CreatedAt.Time) // no record has the time
+	}
+	return owner.Suspended, nil
 }
 
 // EndedKeyRetention is how long a key remains after its revocation or expiry. The key of a
@@ -195,7 +206,7 @@ func (k *Key) Allows(s Scope) bool {
 }
 
 // RateLimitID names the rate limit that the key's requests count against. The links of a
-// key share the limit of the key, also after the key is gone.
+// key share the limit of the key.
 func (k *Key) RateLimitID() string {
 	if k.CreatedBy != "" {
 		return k.CreatedBy

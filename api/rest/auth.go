@@ -206,7 +206,9 @@ func (c *keyCache) get(store *storage.Store, id string) (*knownKey, error) {
 			key.suspended, err = storage.IsSuspended(v, org)
 		}
 		if err == nil {
-			err = storage.EndLink(v, &key.Key)
+			var creator bool
+			creator, err = storage.EndLink(v, &key.Key)
+			key.suspended = key.suspended || creator
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -417,6 +418,29 @@ func TestSender_Test(t *testing.T) {
 	}
 	if delivered != 10 || len(box.Emails()) != 10 {
 		t.Errorf("%d tests were delivered, and %d arrived", delivered, len(box.Emails()))
+	}
+}
+
+// TestSender_TestNewChannels refuses the tests of an organization that creates and deletes
+// channels all the time. Each new channel has a rate of its own.
+func TestSender_TestNewChannels(t *testing.T) {
+	box := smtptest.Listen(t, loopback, smtptest.NoTLS)
+	b := newBench(t, send.Guard{}, mailOf(box, "smtp", "tls=none", nil))
+	test := func(org, id string) bool {
+		c := storage.Channel{ID: id, ChannelSettings: storage.ChannelSettings{Kind: storage.ChannelEmail, Address: "victim@bolt.example"}, Base: storage.Base{OrganizationID: org}}
+		return b.sender.Test(t.Context(), c, now).Delivered
+	}
+	delivered := 0
+	for i := range 100 {
+		if test("acme", fmt.Sprint("ch_", i)) {
+			delivered++
+		}
+	}
+	if delivered != 20 {
+		t.Errorf("%d tests were delivered, want 20", delivered)
+	}
+	if !test("bolt", "ch_1") {
+		t.Error("another organization's test was refused")
 	}
 }
 

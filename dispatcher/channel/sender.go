@@ -22,10 +22,12 @@ import (
 const timeout = 10 * time.Second
 
 // Limits of the messages to one channel from one process. They protect people from a
-// flood, and the operator's SMTP server from abuse.
+// flood, and the operator's SMTP server from abuse. The tests of all channels of an
+// organization have a limit, too: a new channel for each test has a new limit.
 const (
-	burst = 10
-	every = 2 * time.Minute
+	burst      = 10
+	testsBurst = 20
+	every      = 2 * time.Minute
 )
 
 // Sender sends messages to notification channels.
@@ -65,7 +67,11 @@ func (s *Sender) limiter(ref storage.Ref) *rate.Limiter {
 		if len(s.limiters) >= maxLimiters {
 			clear(s.limiters)
 		}
-		l = rate.NewLimiter(rate.Every(every), burst)
+		most := burst
+		if ref.ID == "" {
+			most = testsBurst
+		}
+		l = rate.NewLimiter(rate.Every(every), most)
 		s.limiters[ref] = l
 	}
 	return l
@@ -118,6 +124,9 @@ func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, n *eve
 func (s *Sender) Test(ctx context.Context, c storage.Channel, now time.Time) events.ChannelTest {
 	if wait, ok := s.Admit(c.Ref(), now, 0); !ok {
 		return events.ChannelTest{Reason: "the channel has had many messages: wait " + wait.Round(time.Second).String()}
+	}
+	if wait, ok := s.Admit(storage.Ref{Kind: storage.KindChannel, Org: c.OrganizationID}, now, 0); !ok {
+		return events.ChannelTest{Reason: "the organization has tested many channels: wait " + wait.Round(time.Second).String()}
 	}
 	n := events.NewChannelTest(&c, now)
 	if err := s.Send(ctx, c, &n, now); err != nil {

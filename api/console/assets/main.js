@@ -109,9 +109,8 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 
-/** openLink signs in with the key of a console link and removes the key from the address. */
+/** openLink signs in with the key of a console link. */
 async function openLink(key) {
-  history.replaceState(null, "", location.pathname);
   kept.forget();
   session = null;
   try {
@@ -122,11 +121,13 @@ async function openLink(key) {
   }
 }
 
-/** arrive shows the view of the address, or opens the link in it. */
+/** arrive shows the view of the address, or opens the link in it. No address keeps a key. */
 function arrive() {
-  const link = /^#\/link\/(ghk_\w+)$/.exec(location.hash);
-  if (link && !kept.operator) openLink(link[1]);
-  else show();
+  const link = /^#\/link\/(.*)$/.exec(location.hash);
+  if (link) history.replaceState(null, "", location.pathname);
+  if (link && !kept.operator) return openLink(link[1]);
+  if (link) notice = "The link opens the partners' console. Open it at the public listener.";
+  return show();
 }
 
 window.addEventListener("hashchange", arrive);

@@ -242,4 +242,14 @@ func TestPartner_Link(t *testing.T) {
 	p.open(w.API + "/console/?again" + strings.TrimPrefix(made.Path, "/console/"))
 	p.sees(".notice", "The link is not valid: …")
 	p.look("link-ended")
+	for where, shown := range map[string]string{
+		w.API + "/console/?damaged" + strings.TrimPrefix(made.Path, "/console/") + ".": "The link is not valid: …",
+		w.Admin + made.Path: "The link opens the partners' console. …",
+	} {
+		p.open(where)
+		p.sees(".notice", shown)
+		if address := ask[string](p, `location.href`); strings.Contains(address, "ghk_") {
+			t.Errorf("the address is %s", address)
+		}
+	}
 }

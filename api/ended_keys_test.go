@@ -58,3 +58,26 @@ func TestTenancy_EndedKeys(t *testing.T) {
 		t.Errorf("it had an effect: %v, and before %v", now, before)
 	}
 }
+
+// A key that ends while its client sends a body is refused, without an effect.
+func TestEndedKeys_DuringBody(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
+	operatorID, operate := e.operatorKey(storage.RoleOperate)
+	partner := e.sendSlowly(e.public.URL+endpointsPath+"create", acme, "application/json", -1)
+	operator := e.sendSlowly(e.admin.URL+"/v1/admin/import", operate, "application/x-ndjson", -1)
+	e.operate("/v1/admin/keys/"+id+"/revoke", "").ok(t)
+	e.operate(operatorKeysPath+operatorID+"/revoke", "").ok(t)
+	e.pass(time.Second)
+	before := e.ends()
+	if got := partner.finish(`{"url":"https://acme.example/hooks"}`); got != http.StatusUnauthorized {
+		t.Errorf("the partner's response is %d", got)
+	}
+	if got := operator.finish(`{"resource":"organization","id":"late","name":"Late"}`); got != http.StatusUnauthorized {
+		t.Errorf("the operator's response is %d", got)
+	}
+	if now := e.ends(); now != before {
+		t.Errorf("it had an effect: %v, and before %v", now, before)
+	}
+}

@@ -19,12 +19,12 @@ import (
 	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
-// business returns a request of acme's business logic.
+// business returns a request of acme's business logic at the start of a test.
 func business(ctx context.Context, method, id string) *request {
 	key := &storage.Key{ID: "key_1"}
 	key.OrganizationID = "acme"
 	r := httptest.NewRequestWithContext(ctx, method, Prefix+"3.1.1/programs/"+id, nil)
-	return &request{Request: r, Call: &rest.Call{}, caller: caller{Key: key, business: true}, id: id}
+	return &request{Request: r, Call: &rest.Call{Now: storagetest.Start}, caller: caller{Key: key, business: true}, id: id}
 }
 
 func object(of storage.OpenADRType, id, parent string) *storage.OpenADRObject {
@@ -153,6 +153,35 @@ func (b *heldBody) Read(p []byte) (int, error) {
 		b.before = nil
 	}
 	return b.Reader.Read(p)
+}
+
+// TestUpdate_KeyEndsDuringBody checks that a key that ends while its client sends a body
+// changes nothing.
+func TestUpdate_KeyEndsDuringBody(t *testing.T) {
+	now := storagetest.Start
+	store, _, _ := storagetest.NewStore(func() time.Time { return now })
+	program := object(storage.OpenADRProgram, "program_1", "")
+	key := &storage.Key{ID: "key_1", Scopes: []storage.Scope{storage.ScopeBusiness}}
+	key.OrganizationID = "acme"
+	storagetest.Put(t, store, program, key)
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
+	for _, want := range []error{nil, errToken} {
+		r := business(t.Context(), http.MethodPut, program.ID)
+		r.Now = now
+		r.Header.Set("Content-Type", "application/json")
+		r.Request.Body = io.NopCloser(&heldBody{strings.NewReader(`{"programName":"new"}`), func() {
+			now = now.Add(time.Second)
+			if want == nil {
+				return
+			}
+			if err := store.Delete(t.Context(), key.Ref()); err != nil {
+				t.Error(err)
+			}
+		}})
+		if _, err := s.update(kinds()[0], r); !errors.Is(err, want) {
+			t.Errorf("the error is %v, want %v", err, want)
+		}
+	}
 }
 
 // TestUpdate_ChangeDuringBody checks that a VEN whose body arrives slowly does not undo

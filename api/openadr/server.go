@@ -205,6 +205,11 @@ func (s *server) body(r *request, into any, sch *schema.Schema) error {
 		if r.data, err = s.REST.ReadBody(r.Request, r.Call, MaxBody); err != nil {
 			return err
 		}
+		if s.REST.SlowBody(r.Call) {
+			if key, err := s.REST.LiveKey(r.caller.ID, s.Store.Now()); key == nil {
+				return cmp.Or(err, error(errToken))
+			}
+		}
 	}
 	const maxDepth = 32
 	var p rest.FieldErrors

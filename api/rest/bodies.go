@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 )
 
 // bodyMemory limits the memory for request bodies and for responses that clients have not
@@ -89,6 +90,9 @@ func (s *Server) ReadBody(r *http.Request, c *Call, limit int64) ([]byte, error)
 		size = min(max(2*size, LargeBody), limit)
 	}
 }
+
+// SlowBody reports whether a body took so long that the call's key may have ended meanwhile.
+func (s *Server) SlowBody(c *Call) bool { return s.Store.Now().Sub(c.Now) >= time.Second }
 
 // count replaces the counted size of a call's body by n bytes.
 func (s *Server) count(c *Call, n int64) (err error) {

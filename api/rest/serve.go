@@ -71,6 +71,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	} else {
 		c.Body, err = s.readBody(r, c, route, limit)
 	}
+	if err == nil && s.SlowBody(c) {
+		_, err = authenticate(r, route, s.Store.Now())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestRetry_Plan(t *testing.T) {
 	w := newWorld(t)
-	w.give("trg_2", 2, noon, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed)
+	w.give("trg_2", 2, noon, events.OutcomeFailed, events.OutcomeDelivered, events.OutcomeRetrying, events.OutcomeFailed, events.OutcomeFailed)
 	w.give("trg_1", 1, noon.Add(-time.Hour), events.OutcomeExpired) // a newer trigger supersedes it
 	w.lost["h0003"] = true
 	do := func(trigger, home string) error {
@@ -31,6 +31,18 @@ func TestRetry_Plan(t *testing.T) {
 	if len(w.order) != 1 || w.order[0] != "trg_2/h0000" {
 		t.Errorf("the retried deliveries are %v", w.order)
 	}
+	for _, what := range []string{"has receipt", "retries", "receipt"} {
+		w.fail = func(at string) error {
+			if at == what {
+				return errInjected
+			}
+			return nil
+		}
+		if err := do("trg_2", "h0004"); !errors.Is(err, errInjected) {
+			t.Errorf("without %s the task ends with %v", what, err)
+		}
+	}
+	w.fail = func(string) error { return nil }
 	// A retry waits for this process's ledger, up to a limit.
 	for _, home := range []string{"h0002", "unknown"} {
 		task, err := NewRetryTask("org", events.MessageID("trg_2", home, "ep"), w.now)

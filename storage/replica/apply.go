@@ -49,15 +49,13 @@ func (r *Replica) skipTo(newest, last uint64) error {
 	if revision := r.Revision(); revision < newest || revision >= last {
 		return nil
 	}
-	skips := false
 	err := r.file.Update(func(tx *bbolt.Tx) error {
-		if revision := newView(tx).Revision(); revision < newest || revision >= last {
+		if newView(tx).Revision() >= last { // apply was faster
 			return nil
 		}
-		skips = true
 		return boltfile.PutNumber(tx, metaBucket, revisionKey, last)
 	})
-	if err == nil && skips {
+	if err == nil {
 		r.step(func() { r.revision = max(r.revision, last) }) // apply may have advanced it further
 	}
 	return err

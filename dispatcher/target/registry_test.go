@@ -110,3 +110,66 @@ func TestRegistry_UnusedServers(t *testing.T) {
 		t.Error("the gate of a server is not dropped after its wait")
 	}
 }
+
+// An endpoint keeps its gate through its revisions. Another URL closes its breaker. A deletion
+// drops its gate and its secrets, whoever notices it first.
+func TestRegistry_ChangedEndpoint(t *testing.T) {
+	list := func(r *target.Registry, v storage.View) error {
+		_, _, err := r.List(v, "org", storage.EventPriceSignalUpdated)
+		return err
+	}
+	get := func(r *target.Registry, v storage.View) error {
+		_, err := r.Get(v, "org", "ep")
+		return storage.IgnoreNotFound(err)
+	}
+	for name, look := range map[string]func(*target.Registry, storage.View) error{"list": list, "get": get, "sweep": (*target.Registry).Sweep} {
+		s, _, _ := storagetest.NewStore(time.Now)
+		storagetest.Put(t, s, &storage.Organization{ID: "org", Name: "Org"})
+		registry := target.NewRegistry(open(t, s), gate.New(gate.Options{Concurrency: 8, EndpointConcurrency: 8, SlowSlices: 1, Now: time.Now}), time.Now)
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.URL = "ep", "https://a.example/"
+		storagetest.Put(t, s, &e)
+		check := func(what string, look func(*target.Registry, storage.View) error, breakers, down int) {
+			t.Helper()
+			if err := s.View(func(v storage.View) error { return look(registry, v) }); err != nil {
+				t.Fatal(err)
+			}
+			if got := registry.OpenBreakers(); len(got) != breakers || registry.Down(time.Now()) != down {
+				t.Errorf("%s, %s: open breakers are %v, and %d down, want %d and %d", name, what, got, registry.Down(time.Now()), breakers, down)
+			}
+		}
+		change := func(do func(*storage.WebhookEndpoint)) {
+			t.Helper()
+			if err := storage.UpdateEndpoint(t.Context(), s, "org", "ep", func(e *storage.WebhookEndpoint) error { do(e); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wait := func() {
+			t.Helper()
+			var to *target.Target
+			err := s.View(func(v storage.View) (err error) { to, err = registry.Get(v, "org", "ep"); return err })
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass, err := to.Gate.Enter(t.Context(), func() int { return 1 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass.Leave(gate.Report{Sent: true, Responded: true, RetryAfter: time.Hour})
+		}
+		wait()
+		change(func(e *storage.WebhookEndpoint) { e.RateLimit = 7 })
+		check("after a new rate limit", get, 1, 1)
+		change(func(e *storage.WebhookEndpoint) { e.URL = "https://b.example/" })
+		check("after a new URL", get, 0, 0)
+		wait()
+		err := s.Delete(t.Context(), e.Ref())
+		if name == "sweep" { // nothing else notices an endpoint that leaves no trace
+			_, err = s.EraseOrganization(t.Context(), "org")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("after its deletion", look, 0, 0)
+	}
+}

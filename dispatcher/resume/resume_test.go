@@ -31,21 +31,28 @@ func (s stalled) Unfinished(after events.Walk, limit int) ([]events.Walk, error)
 // queued, and broken those whose queue cannot be asked. asked are the times of the questions.
 type queue struct {
 	lost, broken, put []string
+	slices            []events.Slice // of put
 	asked             []time.Time
 }
 
 func (q *queue) PutSlice(_ context.Context, s events.Slice) error {
-	q.put = append(q.put, s.Trigger.ID)
+	q.put, q.slices = append(q.put, s.Trigger.ID), append(q.slices, s)
 	return nil
 }
 
-func (q *queue) Reached(_ context.Context, t events.Trigger, _ int) (bool, error) {
+func (q *queue) Reached(_ context.Context, t events.Trigger, number int) (bool, error) {
 	q.asked = append(q.asked, time.Now())
+	if number != nextSlice {
+		return true, nil
+	}
 	if slices.Contains(q.broken, t.ID) {
 		return false, errors.New("bad")
 	}
 	return !slices.Contains(q.lost, t.ID), nil
 }
+
+// nextSlice is the next slice of every walk.
+const nextSlice = 3
 
 func triggerID(i int) string { return fmt.Sprintf("trg_%06d", i) }
 
@@ -67,7 +74,7 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 			start := time.Now().UTC()
 			for i := range walks {
 				walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: start.Add(time.Hour)}, start)
-				walks[i].Trigger.ID = triggerID(i)
+				walks[i].Trigger.ID, walks[i].Next, walks[i].After = triggerID(i), nextSlice, "home-9"
 			}
 			r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter)
@@ -78,6 +85,11 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 			for _, lost := range tt.lost {
 				if !slices.Contains(q.put, lost) {
 					t.Errorf("%s: slice of %s is still lost", name, lost)
+				}
+			}
+			for _, s := range q.slices { // the queue drops a slice that it has had before, unless it is resumed
+				if s.Number != nextSlice || s.After != "home-9" || !s.Resumed || !s.Late {
+					t.Errorf("%s: the slice %+v was put", name, s)
 				}
 			}
 			for _, put := range q.put {
@@ -97,7 +109,7 @@ func TestResumer_AsksRarely(t *testing.T) {
 		walks, q := make(stalled, 2), &queue{lost: []string{triggerID(0), triggerID(1)}}
 		for i, end := range []time.Time{start.Add(time.Hour), start.AddDate(1000, 0, 0)} {
 			walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: end}, start)
-			walks[i].Trigger.ID = triggerID(i)
+			walks[i].Trigger.ID, walks[i].Next = triggerID(i), nextSlice
 		}
 		r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter-time.Second)

@@ -37,6 +37,13 @@ type changes struct {
 	alerts map[storage.Ref]alert
 }
 
+func (s *Scheduler) newChanges() *changes {
+	return &changes{
+		Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
+		after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}, alerts: map[storage.Ref]alert{},
+	}
+}
+
 const (
 	// daysEvery is the interval between checks for a new day.
 	daysEvery = time.Minute

@@ -24,6 +24,9 @@ func (w *world) changed() (list []string) {
 	for i := range w.triggers.list {
 		if c := w.triggers.list[i].Change; c != nil {
 			list = append(list, c.ObjectID)
+			if !bytes.Contains(c.Object, []byte(c.ObjectID)) {
+				w.t.Errorf("%s of %s has the object %q", c.Operation, c.ObjectID, c.Object)
+			}
 		}
 	}
 	return list
@@ -35,21 +38,32 @@ func openADR(of storage.OpenADRType, id string) *storage.OpenADRObject {
 
 // subscribe turns OpenADR on and stores a subscription to every operation.
 func (w *world) subscribe(objects ...storage.OpenADRType) {
-	subscription := openADR(storage.OpenADRSubscription, "sub")
-	subscription.Callbacks = []storage.Callback{{
-		URL: "https://ven.example", Objects: objects, Operations: []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete},
-	}}
-	w.put(subscription)
+	w.put(subscription("", objects, events.OperationCreate, events.OperationUpdate, events.OperationDelete))
 	w.state = w.log
+}
+
+// subscription returns a subscription to operations on the objects of a program, "" for all.
+func subscription(program string, objects []storage.OpenADRType, operations ...string) *storage.OpenADRObject {
+	o := openADR(storage.OpenADRSubscription, "sub")
+	o.Parent, o.Callbacks = program, []storage.Callback{{URL: "https://ven.example", Objects: objects, Operations: operations}}
+	return o
 }
 
 // operations are the operations of the notifications of an object, in order.
 func (w *world) operations(id string) (list []string) {
+	for _, c := range w.changesOf(id) {
+		list = append(list, c.Operation)
+	}
+	return list
+}
+
+// changesOf are the notifications of an object, in order.
+func (w *world) changesOf(id string) (list []events.Change) {
 	w.triggers.mu.Lock()
 	defer w.triggers.mu.Unlock()
 	for i := range w.triggers.list {
 		if c := w.triggers.list[i].Change; c != nil && c.ObjectID == id {
-			list = append(list, c.Operation)
+			list = append(list, *c)
 		}
 	}
 	return list
@@ -84,6 +98,8 @@ func TestChanges_RatePlans(t *testing.T) {
 		if err := w.store.Delete(t.Context(), storage.KindRatePlan.Ref("org", "new")); err != nil {
 			t.Fatal(err)
 		}
+		w.put(storagetest.Home("org", "h7", "meanwhile"))
+		w.put(storagetest.RatePlan("org", "meanwhile", 0.1))
 		stop = w.fleet(2)
 		pass(minute)
 		w.put(storagetest.RatePlan("org", "new", 0.1))
@@ -92,8 +108,14 @@ func TestChanges_RatePlans(t *testing.T) {
 		if got := w.operations("new"); !slices.Equal(got, []string{"CREATE", "UPDATE", "DELETE", "CREATE"}) {
 			t.Errorf("notifications of %q", got)
 		}
-		if got := w.changed(); len(got) != 4 {
+		if got := w.operations("meanwhile"); !slices.Equal(got, []string{"CREATE"}) {
+			t.Errorf("notifications of %q of a plan created while no process ran", got)
+		}
+		if got := w.changed(); len(got) != 5 {
 			t.Errorf("notifications of %q", got)
+		}
+		if list := w.changesOf("new"); !bytes.Equal(list[2].Object, list[1].Object) {
+			t.Errorf("the deleted program is %s, want its last state %s", list[2].Object, list[1].Object)
 		}
 	})
 }
@@ -261,6 +283,42 @@ func TestChanges_SuspendedOrganization(t *testing.T) {
 	})
 }
 
+// What changes remember does not grow with the days and the alerts that have passed.
+func TestChanges_Bounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADREvent)
+		c := w.scheduler(0).newChanges()
+		c.interest.all = true
+		c.interest.complete.Store(true)
+		check := func() {
+			t.Helper()
+			for range 2 { // two checks must agree
+				pass(daysEvery)
+				if err := c.checkDerived(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		check()
+		first := len(c.seen)
+		for range 5 {
+			w.flexAlert("p", time.Now().Add(time.Hour), time.Hour)
+			check()
+			w.flexAlert("p", time.Now().Add(2*time.Hour), time.Hour) // the former alert is removed
+			check()
+			if len(c.alerts) != 1 {
+				t.Errorf("%d alerts, want 1", len(c.alerts))
+			}
+			pass(24 * time.Hour)
+			check()
+		}
+		if len(c.seen) > first+1 || len(c.alerts) != 0 {
+			t.Errorf("%d fingerprints, first %d, and %d alerts", len(c.seen), first, len(c.alerts))
+		}
+	})
+}
+
 // The subscriptions of a deleted organization take no memory.
 func TestChanges_DeletedOrganization(t *testing.T) {
 	c := &changes{interest: interest{byOrg: map[string]map[wanted]bool{}}}
@@ -308,6 +366,19 @@ func TestChanges_Days(t *testing.T) {
 			}
 		}
 		stop()
+		before := w.changed()
+		w.peak("p")
+		stop = w.fleet(2)
+		pass(minute)
+		stop()
+		for _, id := range w.changed()[len(before):] {
+			if got := w.operations(id); got[len(got)-1] != events.OperationUpdate {
+				t.Errorf("after a restart, %s: %q", id, got)
+			}
+		}
+		if got := w.changed(); len(got) == len(before) {
+			t.Error("no notification of a peak created while no process ran")
+		}
 	})
 }
 

@@ -225,6 +225,8 @@ type world struct {
 	asked    int // of the triggers
 	// state is the log of record that the schedulers follow, nil without OpenADR.
 	state storage.Log
+	// everyChange is set if there may be subscribers by MQTT.
+	everyChange bool
 	// logger is the schedulers' logger.
 	logger *slog.Logger
 	// ahead is how far the schedulers' clock is ahead. skew adds to it for the schedulers
@@ -249,12 +251,8 @@ func (w *world) fleet(n int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	skew := w.skew
-	now := func() time.Time { return w.now().Add(skew) }
 	for range n {
-		s := New(Deps{
-			Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
-			Registerer: prometheus.NewRegistry(), Now: now, State: w.state, ReportRetention: time.Hour,
-		})
+		s := w.scheduler(skew)
 		wg.Go(func() {
 			if err := s.Run(ctx); err != nil {
 				w.t.Error(err)
@@ -262,6 +260,14 @@ func (w *world) fleet(n int) (stop func()) {
 		})
 	}
 	return func() { cancel(); wg.Wait() }
+}
+
+// scheduler returns a scheduler whose clock is ahead by skew, in addition.
+func (w *world) scheduler(skew time.Duration) *Scheduler {
+	return New(Deps{
+		Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
+		Registerer: prometheus.NewRegistry(), Now: func() time.Time { return w.now().Add(skew) }, State: w.state, EveryChange: w.everyChange, ReportRetention: time.Hour,
+	})
 }
 
 // now is the time on the schedulers' clock.

@@ -2,10 +2,14 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
+	"github.com/gridhook/gridhook/storage/storagetest"
 )
 
 // A client that subscribes to one program after another takes little memory. No change that a
@@ -18,6 +22,9 @@ func TestInterest_ManyPrograms(t *testing.T) {
 		o.Parent = fmt.Sprint("program", n)
 		o.Callbacks = []storage.Callback{{Objects: []storage.OpenADRType{storage.OpenADREvent}, Operations: []string{events.OperationUpdate}}}
 		i.note(o)
+		if n < 100 && i.has("org", storage.OpenADREvent, events.OperationUpdate, "another") {
+			t.Fatalf("a change that none of %d subscriptions wants is not left out", n+1)
+		}
 	}
 	for n := range programs {
 		if !i.has("org", storage.OpenADREvent, events.OperationUpdate, fmt.Sprint("program", n)) {
@@ -29,5 +36,65 @@ func TestInterest_ManyPrograms(t *testing.T) {
 	}
 	if got := len(i.byOrg["org"]); got > 2000 {
 		t.Errorf("%d entries after %d subscriptions", got, programs)
+	}
+}
+
+// A subscription counts from its creation on, and only for its program. With MQTT, every change
+// counts without any subscription.
+func TestChanges_Wanted(t *testing.T) {
+	for _, mqtt := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := priceWorld(t)
+			w.state, w.everyChange = w.log, mqtt
+			stop := w.fleet(1)
+			pass(minute)
+			write := func(id, program string) {
+				t.Helper()
+				event := openADR(storage.OpenADREvent, id)
+				event.Parent = program
+				w.put(event)
+				pass(minute)
+			}
+			write("before", "program")
+			if !mqtt {
+				w.put(subscription("program", []storage.OpenADRType{storage.OpenADREvent}, events.OperationCreate))
+				pass(minute)
+			}
+			write("after", "program")
+			write("elsewhere", "other")
+			stop()
+			for id, want := range map[string]bool{"before": mqtt, "after": true, "elsewhere": mqtt} {
+				if got := w.operations(id); (len(got) == 1) != want {
+					t.Errorf("MQTT %v: notifications %q of the event %q, want %v", mqtt, got, id, want)
+				}
+			}
+		})
+	}
+}
+
+// A subscription to one operation gets all changes of that operation, and no other.
+func TestChanges_OneOperation(t *testing.T) {
+	for _, operation := range []string{events.OperationCreate, events.OperationUpdate, events.OperationDelete} {
+		synctest.Test(t, func(t *testing.T) {
+			w := priceWorld(t)
+			w.put(subscription("", []storage.OpenADRType{storage.OpenADRProgram}, operation))
+			pass(48 * time.Hour)
+			w.state = w.log
+			stop := w.fleet(1)
+			pass(minute)
+			w.put(storagetest.Home("org", "h6", "new"))
+			w.put(storagetest.RatePlan("org", "new", 0.1))
+			pass(minute)
+			w.put(storagetest.RatePlan("org", "new", 0.2))
+			pass(minute)
+			if err := w.store.Delete(t.Context(), storage.KindRatePlan.Ref("org", "new")); err != nil {
+				t.Fatal(err)
+			}
+			pass(minute)
+			stop()
+			if got := w.operations("new"); !slices.Equal(got, []string{operation}) {
+				t.Errorf("notifications of %q, want %s", got, operation)
+			}
+		})
 	}
 }

@@ -399,3 +399,20 @@ func TestFollowPrices_ManyPlans(t *testing.T) {
 		}
 	})
 }
+
+// The observed prices of a deleted schedule take no memory.
+func TestPrices_DeletedSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		s := w.scheduler(0)
+		for _, want := range []int{1, 0} {
+			if err := s.checkPrices(t.Context()); err != nil || len(s.prices) != want {
+				t.Errorf("%d observed schedules, want %d: %v", len(s.prices), want, err)
+			}
+			err := w.store.Delete(t.Context(), storage.KindSchedule.Ref("org", onPriceChange().ID))
+			if storage.IgnoreNotFound(err) != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -97,10 +97,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	repeat(unusedEvery, "delete unused relay endpoints", s.deleteFound(storage.UnusedRelays))
 	repeat(unusedEvery, "delete ended keys", s.deleteFound(storage.EndedKeys))
 	if s.State != nil {
-		c := &changes{
-			Scheduler: s, interest: interest{all: s.EveryChange, byOrg: map[string]map[wanted]bool{}},
-			after: s.Store.Revision(), seen: map[storage.Ref]string{}, pending: map[storage.Ref]string{}, alerts: map[storage.Ref]alert{},
-		}
+		c := s.newChanges()
 		repeat(retryDelay, "notify of changed OpenADR objects", c.follow)
 		repeat(pricesEvery, "detect changed OpenADR programs and events", c.checkDerived)
 		repeat(expireEvery, "delete expired OpenADR reports", s.deleteFound(s.expiredReports))

@@ -190,9 +190,17 @@ func prunes(rt *rapid.T) (wrong string) {
 	return ""
 }
 
-// synctestOf runs a test in a synctest bubble.
+// synctestOf runs a test in a synctest bubble. A panic leaves the bubble: rapid ends a test by
+// panics while it looks for a shorter one that fails.
 func synctestOf(t *testing.T, run func()) {
-	synctest.Test(t, func(*testing.T) { run() })
+	var failed any
+	synctest.Test(t, func(*testing.T) {
+		defer func() { failed = recover() }()
+		run()
+	})
+	if failed != nil {
+		panic(failed)
+	}
 }
 
 // A notification takes no memory, because it supersedes nothing. A follower that reads the log
@@ -217,7 +225,14 @@ func TestTracker_Bounded(t *testing.T) {
 		for i := range 3 * maxWalks {
 			latest = newTrigger(uint64(i+1), i%24, 1)
 			ws.Accepted(latest)
-			ws.Reached(at(latest, 0, true))
+			if !ws.Advance(at(latest, 0, true)) { // otherwise no worker publishes it
+				t.Fatal("a new position is known")
+			}
+		}
+		for _, known := range ws.byOrg["org"] {
+			if _, ok := ws.positions[known.ID]; !ok || len(ws.positions) != maxWalks {
+				t.Fatalf("%d positions, and one of %s: %v", len(ws.positions), known.ID, ok)
+			}
 		}
 		for i := range 3 * sparePositions {
 			ws.Reached(events.WalkPosition{OrganizationID: "other", TriggerID: fmt.Sprint("unknown_", i)})

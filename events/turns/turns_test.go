@@ -146,6 +146,15 @@ func TestTurns_MoreThanFree(t *testing.T) {
 func TestTurns_Stopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(2, 2)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if !turns.TryAcquire("a", 2) {
+			t.Fatal("no slot is free")
+		}
+		if slots, err := turns.Acquire(ended, "b", 1); slots != 0 || err == nil {
+			t.Errorf("a stopped slice has %d slots, and the error %v", slots, err)
+		}
+		turns.Release("a", 2)
 		for i := range 100 {
 			ctx, cancel := context.WithCancel(context.Background())
 			first, err := acquire(t.Context(), turns, "a", 1)

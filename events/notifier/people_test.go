@@ -185,3 +185,45 @@ func TestNotifier_RestartLosesNothing(t *testing.T) {
 		t.Errorf("%v after %d puts", f.types, f.puts)
 	}
 }
+
+// A restart does not repeat the notice of an endpoint that was disabled long ago. The notices of a
+// store that replaces another one are found although its revisions are smaller.
+func TestNotifier_OldNotices(t *testing.T) {
+	f := &fake{}
+	n, store := newNotifier(t, f)
+	for _, id := range []string{"disabled", "recovered"} {
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = id, "https://partner.example/", 3600
+		storagetest.Put(t, store, &e)
+	}
+	f.health = map[storage.Ref]events.Health{
+		storage.KindWebhookEndpoint.Ref("org", "disabled"): {
+			State: events.HealthFailing, ConsecutiveFailures: 99, FailingSince: ago(-time.Hour), LastFailureAt: ago(-3 * time.Hour),
+		},
+		storage.KindWebhookEndpoint.Ref("org", "recovered"): recovered(time.Hour, time.Minute),
+	}
+	both := map[string]int{storage.EventEndpointDisabled: 1, storage.EventEndpointRecovered: 1}
+	for _, tt := range []struct {
+		name     string
+		after    time.Duration
+		revision uint64
+		want     map[string]int
+		repeats  int
+	}{
+		{"first check", 0, 0, both, 1},
+		{"replaced store", 0, 1 << 40, both, 1},
+		{"restart, long after", stale + time.Second, 0, map[string]int{}, 0},
+	} {
+		f.put, f.types = map[string]bool{}, map[string]int{}
+		if tt.after == 0 {
+			clear(n.repeats)
+		}
+		n.revision, n.Now = tt.revision, func() time.Time { return storagetest.Start.Add(tt.after) }
+		if err := n.checkEndpoints(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(f.types, tt.want) || len(n.repeats) != tt.repeats {
+			t.Errorf("%s: notices %v, want %v, and %d remembered", tt.name, f.types, tt.want, len(n.repeats))
+		}
+	}
+}

@@ -82,7 +82,7 @@ func eachGranted(v storage.View, org string, targets []string, do func(venID str
 			return err
 		}
 		o, err := storage.Decode[storage.OpenADRObject](r)
-		if err != nil || o.Removed {
+		if err != nil {
 			continue // a damaged VEN has no rights
 		}
 		granted, err := storage.Granted(v, org, o.ClientID)

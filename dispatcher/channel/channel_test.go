@@ -248,6 +248,9 @@ func TestSend_Alertmanager(t *testing.T) {
 			t.Errorf("%s lasts from %s to %s", name, a.StartsAt, a.EndsAt)
 		}
 	}
+	if alerts["failing"].Labels["object"] == "" {
+		t.Error("the alerts of two endpoints have the same labels, and replace each other")
+	}
 	for _, name := range []string{"disabled", "recovered"} {
 		for label, value := range alerts["failing"].Labels {
 			if alerts[name].Labels[label] != value || len(alerts[name].Labels) != len(alerts["failing"].Labels) {

@@ -115,6 +115,9 @@ func TestPost_LargeRequest(t *testing.T) {
 	if written, err := c.send(); err != nil || !written {
 		t.Errorf("written %t, %v", written, err)
 	}
+	if kept := cap(c.request); kept > maxKeptBuffer {
+		t.Errorf("the connection keeps %d bytes for its next request", kept)
+	}
 	if n := <-read; n != 16<<20 {
 		t.Errorf("receiver got %d bytes", n)
 	}

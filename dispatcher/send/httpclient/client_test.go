@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -246,6 +247,56 @@ func TestPost_StaleConnection(t *testing.T) {
 	}
 }
 
+// After one stale connection a request takes a new one: all idle connections may be stale, such as
+// after a restart of the other side.
+func TestPost_StaleConnections(t *testing.T) {
+	for _, response := range []string{fine, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"} {
+		var dials, first atomic.Int64
+		used, all := sync.Map{}, make(chan struct{})
+		to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
+			if _, again := used.LoadOrStore(w, true); again {
+				return false
+			}
+			if first.Add(1) == maxTries {
+				close(all)
+			}
+			<-all
+			_, _ = io.WriteString(w, response)
+			return true
+		}))
+		var burst sync.WaitGroup
+		for range maxTries {
+			burst.Go(func() {
+				if _, err := to.post(patience(t), []byte("{}"), 10); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		burst.Wait()
+		if answer, err := to.post(patience(t), []byte("{}"), 10); err != nil || answer.Status != 200 || dials.Load() != maxTries+1 {
+			t.Errorf("response %+v, %v, over %d connections", answer, err, dials.Load())
+		}
+	}
+}
+
+// A body that does not end costs no more than the request's deadline.
+func TestPost_DeadlineInBody(t *testing.T) {
+	var dials atomic.Int64
+	hangs := make(chan struct{})
+	defer close(hangs)
+	to := target(t, newClient(t, &dials), scripted(t, func(_ int, w io.Writer) bool {
+		_, _ = io.WriteString(w, "HTTP/1.1 500 Broken\r\nContent-Length: 10\r\n\r\nhal")
+		<-hangs
+		return false
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	answer, err := to.Do(ctx, &Request{Body: []byte("{}"), Deadline: time.Now().Add(50 * time.Millisecond)}, &Timing{})
+	if answer == nil || answer.Status != 500 || !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
+		t.Errorf("response %+v, %v, and the context %v", answer, err, ctx.Err())
+	}
+}
+
 // A new connection that is closed without a response is a failure: only a kept connection
 // allows a retry.
 func TestPost_NoResponse(t *testing.T) {
@@ -260,29 +311,33 @@ func TestPost_NoResponse(t *testing.T) {
 }
 
 // A response may arrive before the request was read, for example from a server that
-// refuses a body for its size.
+// refuses a body for its size. A body that exceeds the systems' buffers does not delay it.
 func TestPost_EarlyResponse(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	done := make(chan struct{})
-	go func() {
-		conn, err := l.Accept()
+	for _, size := range []int{1000, 16 << 20} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
-		_, _ = conn.Read(make([]byte, 1)) // and nothing more
-		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-		<-done
-		_ = conn.Close()
-	}()
-	defer close(done)
-	var dials atomic.Int64
-	answer, err := target(t, newClient(t, &dials), "http://"+l.Addr().String()).post(patience(t), make([]byte, 1000), 10)
-	if err != nil || answer.Status != http.StatusRequestEntityTooLarge {
-		t.Errorf("response %+v, %v", answer, err)
+		defer l.Close()
+		done := make(chan struct{})
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 1)) // and nothing more
+			_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+			<-done
+			_ = conn.Close()
+		}()
+		defer close(done)
+		var dials atomic.Int64
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		answer, err := target(t, newClient(t, &dials), "http://"+l.Addr().String()).post(ctx, make([]byte, size), 10)
+		if err != nil || answer.Status != http.StatusRequestEntityTooLarge || ctx.Err() != nil {
+			t.Errorf("%d bytes: response %+v, %v", size, answer, err)
+		}
 	}
 }
 

@@ -52,9 +52,6 @@ func (c *http1Conn) close() { _ = c.conn.Close() }
 // it is zero. unbind reverses it and reports whether ctx was still active.
 func (c *http1Conn) bind(ctx context.Context, deadline time.Time) (unbind func() bool) {
 	c.ctx, c.deadline = ctx, deadline
-	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
-		c.deadline = d
-	}
 	if err := c.conn.SetDeadline(c.deadline); err != nil { // the connection is closed, so all later calls fail
 		return func() bool { return false }
 	}

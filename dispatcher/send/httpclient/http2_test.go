@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -273,6 +274,79 @@ func TestHTTP2_ConnectFailure(t *testing.T) {
 	for range cap(failures) {
 		if err := <-failures; !errors.Is(err, refused) {
 			t.Error(err)
+		}
+	}
+}
+
+// A request over HTTP/2 has the headers and the body of a request over HTTP/1.1. It ends at its
+// deadline, and a body that does not end costs BodyTimeout.
+func TestHTTP2_Request(t *testing.T) {
+	hangs := make(chan struct{})
+	defer close(hangs)
+	s := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch string(body) {
+		case "no end":
+			w.WriteHeader(http.StatusInternalServerError)
+			_ = http.NewResponseController(w).Flush()
+			<-hangs
+		case "no response":
+			<-hangs
+		}
+		fmt.Fprint(w, r.Proto, " ", r.RequestURI, " ", r.Header.Get("X-Own"), " ", r.Header.Get("Webhook-Id"), " ", string(body))
+	}, protocolNames(alpnHTTP2))
+	var dials atomic.Int64
+	c := newClient(t, &dials)
+	trust(c, s)
+	to := targetOver(t, c, s.URL+"/hook?a=b", HTTP2, "org")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	post := func(body string, deadline time.Time) (*Response, error) {
+		return to.Do(ctx, &Request{Body: []byte(body), Headers: []Header{{"Webhook-Id", "msg_1"}}, Keep: Keep{Success: 100}, Deadline: deadline}, &Timing{})
+	}
+	if response, err := post("body", time.Time{}); err != nil || string(response.Body) != "HTTP/2.0 /hook?a=b yes msg_1 body" {
+		t.Errorf("response %+v, %v", response, err)
+	}
+	if response, err := post("no response", time.Now().Add(50*time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("response %+v, %v, want the end of the deadline", response, err)
+	}
+	c.options.BodyTimeout = 50 * time.Millisecond
+	if response, err := post("no end", time.Time{}); err == nil || response == nil || response.Status != http.StatusInternalServerError {
+		t.Errorf("response %+v, %v, want one whose body is cut off", response, err)
+	}
+	if ctx.Err() != nil {
+		t.Error("a request hangs")
+	}
+}
+
+// A used connection that a server closes without a response costs a new connection. The first
+// request of a connection then fails: the server may have processed it.
+func TestHTTP2_StaleConnection(t *testing.T) {
+	var requests atomic.Int64
+	var closing sync.WaitGroup
+	var closeAt atomic.Int64
+	var s *httptest.Server
+	s = secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == closeAt.Load() {
+			closing.Go(s.CloseClientConnections)
+			<-r.Context().Done()
+		}
+	}, protocolNames(alpnHTTP2))
+	defer closing.Wait()
+	for _, first := range []bool{false, true} {
+		var dials atomic.Int64
+		c := newClient(t, &dials)
+		trust(c, s)
+		to := targetOver(t, c, s.URL, HTTP2, "org")
+		if !first {
+			if _, err := to.post(patience(t), []byte("{}"), 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeAt.Store(requests.Load() + 1)
+		response, err := to.post(patience(t), []byte("{}"), 10)
+		if failed := err != nil; failed != first || dials.Load() != map[bool]int64{false: 2, true: 1}[first] {
+			t.Errorf("first request of its connection %v: response %+v, %v, over %d connections", first, response, err, dials.Load())
 		}
 	}
 }

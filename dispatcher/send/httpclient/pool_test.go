@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -107,4 +108,40 @@ func TestPool_Wait(t *testing.T) {
 			t.Errorf("%d connections are being opened, %d requests wait", d.dials, len(d.waiting))
 		}
 	})
+}
+
+// A client closes the connections that it cannot use again, and counts no attempt to connect
+// that has ended.
+func TestPool_Unusable(t *testing.T) {
+	for name, response := range map[string]string{
+		"announced": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+		"malformed": "SMTP/1.1 200 OK\r\n\r\n",
+		"too long":  "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + strings.Repeat("x", 9000),
+	} {
+		var dials, closed atomic.Int64
+		c := newClient(t, &dials)
+		dial := c.options.Dial
+		c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			return closingConn{conn, &closed}, err
+		}
+		to := target(t, c, scripted(t, func(_ int, w io.Writer) bool { _, _ = io.WriteString(w, response); return true }))
+		for range 2 {
+			_, _ = to.post(patience(t), []byte("{}"), 10)
+		}
+		if to.destination.dials != 0 || dials.Load() != 2 || closed.Load() != 2 {
+			t.Errorf("%s: %d connections, %d closed, %d attempts in progress", name, dials.Load(), closed.Load(), to.destination.dials)
+		}
+	}
+}
+
+// closingConn counts its closing.
+type closingConn struct {
+	net.Conn
+	closed *atomic.Int64
+}
+
+func (c closingConn) Close() error {
+	c.closed.Add(1)
+	return c.Conn.Close()
 }

@@ -82,6 +82,17 @@ func TestRun_BadAnswers(t *testing.T) {
 	}
 }
 
+// TestRun_UnstorableData records a run whose data cannot be stored. It is repeated after a delay.
+func TestRun_UnstorableData(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(func(s *storage.Source) { s.Parameters["node"] = strings.Repeat("N", 300) })
+	w.answer = text(hours(20))
+	state := w.run(s)
+	if len(state.Runs) != 1 || state.Runs[0].Outcome != storage.SourceFailed || !strings.Contains(state.Runs[0].Error, "prices of NNN") || !state.NextRunAt.Equal(w.now.Add(firstRetry)) {
+		t.Errorf("the state is %+v", state)
+	}
+}
+
 // TestRun_DeletedSeries checks that a run after the deletion of the series stores all prices
 // again, although the server has nothing newer.
 func TestRun_DeletedSeries(t *testing.T) {
@@ -273,6 +284,25 @@ func TestRun_Redelivered(t *testing.T) {
 	}
 	if len(w.asked) != 1 || len(w.state(s).Runs) != 1 || len(w.tasks.waiting) != 1 {
 		t.Errorf("%d requests, %d runs, %d pending", len(w.asked), len(w.state(s).Runs), len(w.tasks.waiting))
+	}
+}
+
+// TestRun_RecordedMeanwhile has NATS hand the task to another process while the first one fetches.
+// The run is recorded once.
+func TestRun_RecordedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	s := w.add(nil)
+	task, other := w.due(s), false
+	w.answer = func(rw http.ResponseWriter, r *http.Request) {
+		if !other {
+			other = true
+			must(t, w.handle(t.Context(), task, events.Taken{Redelivered: true}))
+		}
+		text(hours(20))(rw, r)
+	}
+	must(t, w.handle(t.Context(), task, events.Taken{}))
+	if state := w.state(s); len(w.asked) != 2 || len(state.Runs) != 1 || state.Failures != 0 || len(w.tasks.waiting) != 1 {
+		t.Errorf("%d requests, %d pending, and the state %+v", len(w.asked), len(w.tasks.waiting), state)
 	}
 }
 

@@ -444,11 +444,23 @@ func TestPool_ForgetsDestinations(t *testing.T) {
 	}
 	runtime.GC()
 	p.sweep()
+	runtime.GC() // the sweep must not release the connected
 	p.mu.Lock()
 	remembered := len(p.destinations)
 	p.mu.Unlock()
 	if remembered != 2 || p.destination(named("named")) != target || take(p.destination(named("connected"))) != kept {
 		t.Errorf("the pool has %d destinations, want the connected and the named", remembered)
+	}
+	p.destination(named("connected")).put(kept)
+	for _, c := range p.expire(time.Now().Add(time.Hour)) {
+		c.close()
+	}
+	runtime.GC()
+	p.sweep()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.destinations) != 0 || len(p.retained) != 0 || len(p.owners) != 0 {
+		t.Errorf("without connections and targets, the pool has %d destinations, %d retained, and %d owners", len(p.destinations), len(p.retained), len(p.owners))
 	}
 }
 

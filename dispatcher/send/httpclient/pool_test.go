@@ -145,3 +145,27 @@ func (c closingConn) Close() error {
 	c.closed.Add(1)
 	return c.Conn.Close()
 }
+
+// A request ends at its deadline while it connects. A failed handshake closes its connection.
+func TestConnect_Failures(t *testing.T) {
+	plain := strings.Replace(scripted(t, func(int, io.Writer) bool { return false }), "http:", "https:", 1)
+	for _, protocol := range []Protocol{HTTP1, HTTP2} {
+		var dials, closed atomic.Int64
+		c := newClient(t, &dials)
+		dial := c.options.Dial
+		c.options.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := targetOver(t, c, plain, protocol, "org").Do(ctx, &Request{Deadline: time.Now().Add(50 * time.Millisecond)}, &Timing{})
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			t.Errorf("protocol %d: connecting ends with %v, and the context with %v", protocol, err, ctx.Err())
+		}
+		c.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			return closingConn{conn, &closed}, err
+		}
+		if _, err := targetOver(t, c, plain, protocol, "other").post(ctx, nil, 0); err == nil || closed.Load() != 1 || dials.Load() != 1 {
+			t.Errorf("protocol %d: the handshake ends with %v, and %d of %d connections are closed", protocol, err, closed.Load(), dials.Load())
+		}
+	}
+}

@@ -151,7 +151,11 @@ func (im *importer) read(number int, text []byte) {
 	read := im.decode(l)
 	if l.line == nil {
 		wrong := schema.Check(text, "line", im.MaxDepth)
-		if wrong == nil {
+		switch {
+		case wrong != nil:
+		case !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")):
+			wrong = []storage.FieldError{{Field: "line", Message: "must be one JSON object, not a list or a value"}}
+		default:
 			wrong = []storage.FieldError{{Field: "resource", Message: "must be one of " + resourceNames()}}
 		}
 		im.fail(l, wrong)

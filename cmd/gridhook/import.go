@@ -192,11 +192,16 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 	}
 	switch {
 	case format.name == formatMarket:
-		return format.market.read(reader, g.org, newChunker(send), left)
+		err = format.market.read(reader, g.org, newChunker(send), left)
 	case format.name == formatCSV, format.name == "" && strings.EqualFold(filepath.Ext(name), ".csv"):
-		return readCSV(reader, g.org, to, left)
+		err = readCSV(reader, g.org, to, left)
+	default:
+		err = readNDJSON(reader, g.org, to, left)
 	}
-	return readNDJSON(reader, g.org, to, left)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // maxShown is the number of wrong fields that an import prints as they occur. A wrong

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,11 @@ const byteOrderMark = "\ufeff"
 // readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
 // empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	limited := &market.RowReader{R: r, Left: market.MaxRow}
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // before a quoted name it would not be CSV
+		_, _ = text.Discard(len(mark)) // it is in the buffer
+	}
+	limited := &market.RowReader{R: text, Left: market.MaxRow}
 	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows, org)
@@ -82,7 +87,6 @@ func readHeader(rows *csv.Reader, org string) ([]string, error) {
 		return nil, fmt.Errorf("read the header row: %w", err)
 	}
 	header := slices.Clone(record)
-	header[0] = strings.TrimPrefix(header[0], byteOrderMark)
 	var wrong []string
 	for i, name := range header {
 		known := slices.Contains(textColumns, name) || slices.Contains(boolColumns, name)

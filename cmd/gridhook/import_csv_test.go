@@ -84,9 +84,9 @@ func TestImport_ReadError(t *testing.T) {
 		in     io.Reader
 		says   string
 	}{
-		"long row":    {"csv", strings.NewReader(long), "gridhook: the row after line 2 is longer than"},
-		"CSV broken":  {"csv", io.MultiReader(strings.NewReader("id\nh1\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: unexpected EOF\n"},
-		"JSON broken": {"ndjson", io.MultiReader(strings.NewReader(`{"resource":"home","id":"h1"}`+"\n{"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: unexpected EOF\n"},
+		"long row":    {"csv", strings.NewReader(long), "gridhook: -: the row after line 2 is longer than"},
+		"CSV broken":  {"csv", io.MultiReader(strings.NewReader("id\nh1\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: -: unexpected EOF\n"},
+		"JSON broken": {"ndjson", io.MultiReader(strings.NewReader(`{"resource":"home","id":"h1"}`+"\n{"), iotest.ErrReader(io.ErrUnexpectedEOF)), "gridhook: -: unexpected EOF\n"},
 	} {
 		f := newFake(t)
 		f.on("/v1/admin/import", imported(1, 1, 0, ""))

@@ -66,7 +66,7 @@ func TestImportMarketPrices_SecondFile(t *testing.T) {
 	f.on("/v1/admin/import", imported(2, 2, 0, ""))
 	good, plain := writeFile(t, "prices.csv", caiso), writeFile(t, "plain.csv", "start,price,unit\n2026-07-01T05:00:00Z,25,$/MWh\n")
 	got := run(t, f, "", []string{"import", "--format", "market", good, plain})
-	if got.code != exitFailure || !strings.HasSuffix(got.err, "gridhook: the prices do not name a node: name it with --node\n") || !strings.HasPrefix(got.out, "3 lines: 2 created") {
+	if got.code != exitFailure || !strings.HasSuffix(got.err, "gridhook: "+plain+": the prices do not name a node: name it with --node\n") || !strings.HasPrefix(got.out, "3 lines: 2 created") {
 		t.Errorf("exit %d, %s; it shows\n%s", got.code, got.err, got.out)
 	}
 }
@@ -123,7 +123,7 @@ func TestImportMarketPrices_OpenQuote(t *testing.T) {
 func TestImportMarketPrices_LargeFile(t *testing.T) {
 	file := io.MultiReader(strings.NewReader(caiso), &wrongLines{})
 	got := runWith(t, newFake(t), "", []string{"import", "--format", "market", "-"}, func(g *globals) { g.in = file })
-	if got.code != exitFailure || !strings.Contains(got.err, "gridhook: the file is larger than 256 MB: import it in parts\n") {
+	if got.code != exitFailure || !strings.Contains(got.err, "gridhook: -: the file is larger than 256 MB: import it in parts\n") {
 		t.Errorf("exit %d, %s", got.code, got.err)
 	}
 }

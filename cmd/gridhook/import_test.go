@@ -55,7 +55,7 @@ func TestImport_NDJSON(t *testing.T) {
 func TestImport_CSV(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/admin/import", imported(2, 1, 1, `{"line":2,"resource":"home","id":"h5","fields":[{"field":"zipcode","message":"is bad"}]}`))
-	file := writeFile(t, "homes.CSV", byteOrderMark+"id,name,enabled,zipcode,organizationId\n"+
+	file := writeFile(t, "homes.CSV", byteOrderMark+`"id",name,enabled,zipcode,organizationId`+"\n"+
 		"h1,\"Blue, \"\"old\"\"\nhouse\",TRUE,60614,\n"+ // two lines of the file
 		"h2,x,perhaps,60614,\n"+
 		"h3,x\n"+
@@ -144,7 +144,7 @@ func TestImport_CSVHeader(t *testing.T) {
 		"id,name\nh1,Lake\n":   "no column names the organization of the homes: name it with --org, or add the column organizationId",
 	} {
 		got := run(t, newFake(t), content, []string{"import", "--format", "csv", "-"})
-		if got.code != exitFailure || !strings.HasPrefix(got.err, "gridhook: "+says) {
+		if got.code != exitFailure || !strings.HasPrefix(got.err, "gridhook: -: "+says) {
 			t.Errorf("%q: exit %d, %s", content, got.code, got.err)
 		}
 	}

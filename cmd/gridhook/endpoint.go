@@ -19,7 +19,7 @@ const secretNote = "Store the secret now: it cannot be shown again."
 
 // showSecretNote prints the note below a new secret. Ed25519 has a public key instead.
 func showSecretNote(w io.Writer, endpoint record) {
-	if _, fresh := endpoint["secret"]; fresh {
+	if secret, _ := endpoint["secret"].(string); secret != "" {
 		say(w, "\n%s\n", secretNote)
 	}
 }
@@ -63,7 +63,7 @@ func newEndpointCommand(g *globals) *cobra.Command {
 		r.command(operation{
 			use: "rotate-secret ENDPOINT", short: "Create a new secret; the old secret also signs for one day",
 			example: fmt.Sprintf(example, "rotate-secret"), flags: secretChoice("the current scheme"),
-			note: "The old secret also signs for 24 hours. Configure the new secret in the receiver by then.",
+			note: "The old one also signs for 24 hours. Configure the new secret or public key in the receiver by then.",
 		}),
 		r.command(operation{
 			use: "test ENDPOINT", short: "Send a webhook.test event; exit code 1 if the endpoint does not accept it",

@@ -25,7 +25,12 @@ func TestEndpoint_Settings(t *testing.T) {
 		},
 		{
 			"rotate-secret ep_1 --signature hmac --secret-file -", "ep_1/rotate_secret", `{"signature":"hmac","secret":"whsec_1"}`,
-			endpointWith(`"secret":"whsec_1"`), endpointText + "secret    whsec_1\n\n" + secretNote + "\n\nThe old secret also signs for 24 hours. Configure the new secret in the receiver by then.\n",
+			endpointWith(`"secret":"whsec_1"`), endpointText + "secret    whsec_1\n\n" + secretNote + "\n\nThe old one also signs for 24 hours. Configure the new secret or public key in the receiver by then.\n",
+		},
+		{
+			"rotate-secret ep_1 --signature ed25519", "ep_1/rotate_secret", `{"signature":"ed25519"}`,
+			endpointWith(`"publicKey":"whpk_1","secret":""`), "endpoint    ep_1\nurl         https://example.com/h\nevents      all\nenabled     true\nmode        always\n" +
+				"timeout     10 s\npublic key  whpk_1\n\nThe old one also signs for 24 hours. Configure the new secret or public key in the receiver by then.\n",
 		},
 	} {
 		f := newFake(t)

@@ -31,7 +31,7 @@ func data(items ...string) string { return `{"data":[` + strings.Join(items, ","
 // Each command sends one request and prints its response.
 func TestCommands(t *testing.T) {
 	tariff := filepath.Join(t.TempDir(), "tariff.json")
-	if err := os.WriteFile(tariff, []byte(`{"items": []}`), 0o600); err != nil {
+	if err := os.WriteFile(tariff, []byte(byteOrderMark+`{"items": []}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {

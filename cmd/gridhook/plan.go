@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -46,6 +47,7 @@ Database. The tariff may be a bare object or a response of the database's API wi
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
 			b, err := readFile(args[0], r.g.in)
+			b = bytes.TrimPrefix(b, []byte(byteOrderMark))
 			if err == nil && !json.Valid(b) {
 				err = usagef("%s is not JSON", args[0])
 			}

@@ -359,6 +359,14 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
+// TestCompletion_FullDisk checks that a failed write is no error of the command line.
+func TestCompletion_FullDisk(t *testing.T) {
+	got := runWith(t, nil, "", []string{"completion", "bash"}, func(g *globals) { g.out = fullDisk{} })
+	if got.code != exitFailure || got.err != "gridhook: no space left on device\n" {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
 // TestOrgExport_FullDisk checks that an incomplete file is an error.
 func TestOrgExport_FullDisk(t *testing.T) {
 	f := newFake(t)

@@ -17,6 +17,7 @@ func TestUsage_Errors(t *testing.T) {
 		{"--json key list", `the flag --json must come after the command; see "gridhook --help"`},
 		{"ogr list", `unknown command "ogr" for "gridhook": did you mean logs or org; see "gridhook --help"`},
 		{"org lst", `"gridhook org" has no command "lst": did you mean get or list; see "gridhook org --help"`},
+		{"completion basj", `"gridhook completion" has no command "basj": did you mean bash; see "gridhook completion --help"`},
 		{"org frob", `"gridhook org" has no command "frob"; see "gridhook org --help"`},
 		{"org list --jsn", `unknown flag: --jsn: did you mean --json; see "gridhook org list --help"`},
 		{"home list --url http://127.0.0.1:1", `unknown flag: --url: did you mean --api-url; see`},

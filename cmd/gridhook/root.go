@@ -52,6 +52,7 @@ partner's key.`,
 	root.AddCommand(newVersionCommand(g))
 	root.AddCommand(newHelpTopics()...)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -63,8 +64,12 @@ partner's key.`,
 	return root
 }
 
-// refuseUnknown makes "help" fail for a command that does not exist.
+// refuseUnknown makes "help" fail for a command that does not exist, and "completion" for
+// a shell that does not exist.
 func refuseUnknown(root *cobra.Command) {
+	completion, _, _ := root.Find([]string{"completion"}) // exists
+	known := group("", "")
+	completion.Args, completion.RunE = known.Args, known.RunE
 	help, _, _ := root.Find([]string{"help"}) // exists
 	help.Args = func(_ *cobra.Command, args []string) error {
 		found, rest, err := root.Find(args)

@@ -196,6 +196,7 @@ func (g *globals) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	key = strings.TrimSpace(key) // a variable that was read from a file may have its line end
 	return &client.Client{BaseURL: g.server(), Key: key, Organization: g.org}, nil
 }
 

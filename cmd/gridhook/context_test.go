@@ -94,7 +94,7 @@ func TestContext_Unknown(t *testing.T) {
 func TestContext_Partner(t *testing.T) {
 	f := newFake(t)
 	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
-	got := run(t, nil, "", strings.Fields("trigger list"), "GRIDHOOK_API_URL="+f.URL, "GRIDHOOK_API_KEY=ghk_1")
+	got := run(t, nil, "", strings.Fields("trigger list"), "GRIDHOOK_API_URL="+f.URL, "GRIDHOOK_API_KEY=ghk_1\r\n")
 	if got.code != 0 || f.last().key != "ghk_1" {
 		t.Errorf("exit %d: %s", got.code, got.err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
-	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -109,26 +108,6 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, unavailable map[*gate.
 	}
 	wg.Wait()
 	return results, int(size.Load())
-}
-
-// retryEarly stores the retries of a lane that has ended and returns their size in bytes.
-// Otherwise they would wait for the slowest endpoint of the slice. After an error the caller
-// of deliver stores them.
-func (w *Worker) retryEarly(ctx context.Context, l *lane, jobs []job, results []result) (size int) {
-	ofLane := func(i int) bool { return jobs[i].target.Gate == l.gate }
-	err := events.Recovered(func() (err error) {
-		size, err = w.putRetries(ctx, batchRetries(jobs[0].Trigger, jobs, results, ofLane)...)
-		return err
-	})
-	if err != nil {
-		return 0
-	}
-	for i := range jobs {
-		if ofLane(i) {
-			results[i].dueAt = time.Time{}
-		}
-	}
-	return size
 }
 
 // deliverLane makes the requests of a lane, several at once.

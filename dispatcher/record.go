@@ -50,10 +50,11 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 	})
 }
 
-// record stores the retries and then the receipt. When it returns, both are durable, and
-// the worker may acknowledge the slice or retry. The given receipt has its key and the
-// outcomes without a request. record adds the outcomes of the jobs. If the organization's
-// history has outgrown its quota, it leaves out the responses and the content for replays.
+// record stores the retries that are not stored yet, and then the receipt. When it returns,
+// both are durable, and the worker may acknowledge the slice or retry. The given receipt has
+// its key and the outcomes without a request. record adds the outcomes of the jobs. If the
+// organization's history has outgrown its quota, it leaves out the responses and the content
+// for replays.
 func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, results []result, receipt events.Receipt) error {
 	size, err := w.putRetries(ctx, batchRetries(t, jobs, results, everyJob)...)
 	if err != nil && requeues(ctx, err) {
@@ -91,6 +92,26 @@ func dropResponses(r *events.Receipt) {
 	for i := range r.Deliveries {
 		r.Deliveries[i].Response = ""
 	}
+}
+
+// retryEarly stores the retries of a lane that has ended and returns their size in bytes.
+// Otherwise they would wait for the slowest endpoint of the slice. After an error the caller
+// of deliver stores them.
+func (w *Worker) retryEarly(ctx context.Context, l *lane, jobs []job, results []result) (size int) {
+	ofLane := func(i int) bool { return jobs[i].target.Gate == l.gate }
+	err := events.Recovered(func() (err error) {
+		size, err = w.putRetries(ctx, batchRetries(jobs[0].Trigger, jobs, results, ofLane)...)
+		return err
+	})
+	if err != nil {
+		return 0
+	}
+	for i := range jobs {
+		if ofLane(i) {
+			results[i].dueAt = time.Time{}
+		}
+	}
+	return size
 }
 
 // putRetries persists retries and returns their size in bytes. A call that failed may have

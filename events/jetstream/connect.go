@@ -136,8 +136,26 @@ func (c *Conn) TriggersAge() time.Duration { return c.options.TriggersAge }
 // ReceiptsAge returns the retention of the receipts.
 func (c *Conn) ReceiptsAge() time.Duration { return c.options.ReceiptsAge }
 
-// setUpWait is the timeout for setting up a stream.
-const setUpWait = 30 * time.Second
+// setUpWait is the timeout for setting up a stream, and setUpAttempt the timeout of one attempt.
+const (
+	setUpWait    = 30 * time.Second
+	setUpAttempt = 3 * time.Second
+)
+
+// repeatUnanswered repeats a request to which NATS does not respond, for up to setUpWait. A
+// stream without a leader drops requests, such as a stream that another process makes now.
+func repeatUnanswered(ctx context.Context, request func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, setUpWait)
+	defer cancel()
+	for {
+		attempt, done := context.WithTimeout(ctx, setUpAttempt)
+		err := request(attempt)
+		done()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
 
 // Connect connects to NATS and creates or updates the streams.
 func Connect(ctx context.Context, url string, o Options, log *slog.Logger, opts ...nats.Option) (*Conn, error) {

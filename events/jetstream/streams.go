@@ -69,15 +69,16 @@ type Options struct {
 // Resolve fills what the options leave open with the settings of the existing streams. So a
 // process with fewer settings than the others never removes their replicas or messages.
 func Resolve(ctx context.Context, js jetstream.JetStream, o Options) (Options, error) {
-	ctx, cancel := context.WithTimeout(ctx, setUpWait)
-	defer cancel()
 	existing := map[string]jetstream.StreamConfig{}
 	for _, name := range []string{stateStream, receiptsStream, triggersStream, auditStream} {
-		s, err := js.Stream(ctx, o.Prefix.Name(name))
-		switch {
-		case err == nil:
-			existing[name] = s.CachedInfo().Config
-		case !errors.Is(err, jetstream.ErrStreamNotFound):
+		err := repeatUnanswered(ctx, func(ctx context.Context) error {
+			s, err := js.Stream(ctx, o.Prefix.Name(name))
+			if err == nil {
+				existing[name] = s.CachedInfo().Config
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return o, fmt.Errorf("read the settings of the stream %s: %w", o.Prefix.Name(name), explain(err))
 		}
 	}
@@ -218,7 +219,9 @@ func (c *Conn) MakeStreams(ctx context.Context, o Options) error {
 		group, ctx := errgroup.WithContext(ctx)
 		for _, cfg := range Configs(o) {
 			if Derived(cfg.Name) == derived {
-				group.Go(func() error { return c.makeStream(ctx, cfg) })
+				group.Go(func() error {
+					return repeatUnanswered(ctx, func(ctx context.Context) error { return c.makeStream(ctx, cfg) })
+				})
 			}
 		}
 		if err := group.Wait(); err != nil {
@@ -236,8 +239,6 @@ func Derived(name string) bool {
 }
 
 func (c *Conn) makeStream(ctx context.Context, cfg jetstream.StreamConfig) error {
-	ctx, cancel := context.WithTimeout(ctx, setUpWait)
-	defer cancel()
 	is, err := c.js.Stream(ctx, cfg.Name)
 	if err == nil {
 		err = c.adapt(ctx, &cfg, is.CachedInfo())

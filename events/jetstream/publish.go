@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -139,7 +140,7 @@ func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string
 			}
 		}
 		try, cancel := context.WithTimeout(ctx, c.publishWait)
-		ack, err := c.js.PublishMsg(try, m, opts...)
+		ack, err := whenDecided(try, func() (*jetstream.PubAck, error) { return c.js.PublishMsg(try, m, opts...) })
 		cancel()
 		if err == nil {
 			return ack.Sequence, nil
@@ -168,6 +169,24 @@ func (c *Conn) publishMessage(ctx context.Context, m *nats.Msg, messageID string
 	return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, failed)
 }
 
+// whenDecided repeats a write that a cluster refuses because an earlier write of the subject or
+// of the message is not decided yet. So a conflict is always with a stored message.
+func whenDecided[T any](ctx context.Context, write func() (T, error)) (T, error) {
+	for {
+		ack, err := write()
+		refused, ok := errors.AsType[*jetstream.APIError](err)
+		if !ok || refused.ErrorCode != subjectInProcess && refused.ErrorCode != messageInProcess {
+			return ack, err
+		}
+		if periodic.Sleep(ctx, undecidedDelay); ctx.Err() != nil {
+			return ack, err
+		}
+	}
+}
+
+// undecidedDelay is about the time that a cluster needs to store a message.
+const undecidedDelay = 10 * time.Millisecond
+
 func message(place events.Traceparent, subject string, data []byte) *nats.Msg {
 	m := &nats.Msg{Subject: subject, Data: data}
 	if place != "" {
@@ -184,12 +203,16 @@ func tooLarge(err error) error {
 
 // refusal converts a JetStream error into an error of package storage.
 func refusal(e *jetstream.APIError) error {
-	if e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == wrongLastSequenceConstant {
+	if e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		return storage.ErrConflict
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, e)
 }
 
-// wrongLastSequenceConstant is the error code of a clustered server for
-// JSErrCodeStreamWrongLastSequence (nats-server errors.json).
-const wrongLastSequenceConstant = 10164
+// Error codes of a clustered server (nats-server errors.json): JSStreamWrongLastSequenceConstantErr
+// for a subject with a message that is not stored yet, JSStreamDuplicateMessageConflict for a
+// repeated message that is not stored yet.
+const (
+	subjectInProcess = 10164
+	messageInProcess = 10158
+)

@@ -3,7 +3,9 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,7 +22,7 @@ type publisher struct {
 func (p *publisher) PublishMsg(context.Context, *nats.Msg, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	err := p.errors[0]
 	p.errors = p.errors[1:]
-	return nil, err
+	return &jetstream.PubAck{Sequence: 7}, err
 }
 
 // A publish that timed out may be stored, whatever the later attempts say.
@@ -47,6 +49,33 @@ func TestPublish_OutcomeUnknown(t *testing.T) {
 			if !errors.Is(err, tt.cause) || errors.Is(err, context.DeadlineExceeded) != tt.unknown {
 				t.Errorf("%v", err)
 			}
+		})
+	}
+}
+
+// A publish that a cluster refuses because an earlier write is not decided yet is repeated until
+// it is decided.
+func TestPublish_Undecided(t *testing.T) {
+	subject, message := &jetstream.APIError{Code: 400, ErrorCode: 10164}, &jetstream.APIError{Code: 409, ErrorCode: 10158}
+	conflict := &jetstream.APIError{Code: 400, ErrorCode: jetstream.JSErrCodeStreamWrongLastSequence}
+	undecided := slices.Repeat([]error{subject, message}, 20)
+	for name, tt := range map[string]struct {
+		errors   []error
+		sequence uint64
+		cause    error
+	}{
+		"then stored":     {append(undecided, nil), 7, nil},
+		"then conflict":   {append(undecided, conflict), 0, storage.ErrConflict},
+		"for a long time": {slices.Repeat([]error{subject}, 1000), 0, storage.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait, gate: openGate}
+				sequence, err := c.publish(t.Context(), "subject", "id", 1)
+				if sequence != tt.sequence || !errors.Is(err, tt.cause) {
+					t.Errorf("sequence %d, %v", sequence, err)
+				}
+			})
 		})
 	}
 }

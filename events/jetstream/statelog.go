@@ -136,6 +136,18 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	if err := l.c.gate.Refusal(); err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, publishTries*l.c.publishWait)
+	defer cancel()
+	revision, err := whenDecided(ctx, func() (uint64, error) { return l.batch(ctx, ws) })
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok {
+		err = refusal(refused)
+	}
+	return revision, err
+}
+
+// batch publishes the writes as one atomic batch. Errors: storage.ErrUnavailable,
+// *jetstream.APIError.
+func (l StateLog) batch(ctx context.Context, ws []storage.Write) (uint64, error) {
 	id := nuid.Next()
 	for i, w := range ws {
 		data, err := l.encode(w)
@@ -162,10 +174,8 @@ func (l StateLog) AppendBatch(ctx context.Context, ws []storage.Write) (uint64, 
 	return 0, nil
 }
 
-// commit sends the last message of a batch and waits for the response.
+// commit sends the last message of a batch and waits for the response. Errors: see batch.
 func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, publishTries*l.c.publishWait)
-	defer cancel()
 	answer, err := l.c.nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -178,7 +188,7 @@ func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 		return 0, fmt.Errorf("%w: the response to a batch does not decode: %w", storage.ErrUnavailable, err)
 	}
 	if ack.Error != nil {
-		return 0, refusal(ack.Error)
+		return 0, ack.Error
 	}
 	return ack.Sequence, nil
 }

@@ -2,7 +2,10 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // awaitTimeout is how long a query waits for a ledger that lags.
@@ -26,6 +29,26 @@ func (l *Ledger) await() {
 	if l.accepted == accepted {
 		l.accepted = 0
 	}
+}
+
+// awaitFound reads like await. If there is no such trigger, another process may have accepted it
+// just now: awaitFound then waits for what the source has, and reads again.
+func (l *Ledger) awaitFound(read func() error) error {
+	l.await()
+	err := read()
+	l.mu.Lock()
+	source := l.source
+	l.mu.Unlock()
+	if !errors.Is(err, storage.ErrNotFound) || source == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), awaitTimeout)
+	defer cancel()
+	streams, failed := source.Streams(ctx)
+	if failed != nil || l.Shows(ctx, streams.LastTrigger) != nil {
+		return err
+	}
+	return read()
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

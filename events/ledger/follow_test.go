@@ -563,3 +563,61 @@ func TestLog_Surplus(t *testing.T) {
 		}
 	})
 }
+
+// elsewhere is a source to which another process adds a trigger that arrives when a query asks
+// for the state of the streams.
+type elsewhere struct {
+	source
+	accepted atomic.Bool
+	asked    chan struct{}
+}
+
+func (e *elsewhere) Streams(ctx context.Context) (events.Streams, error) {
+	if !e.accepted.Load() {
+		return events.Streams{Identity: e.identity, Now: noon}, nil
+	}
+	close(e.asked)
+	return e.source.Streams(ctx)
+}
+
+func (e *elsewhere) TailTriggers(ctx context.Context, after uint64, apply func([]events.Sequenced[events.Trigger]) error) error {
+	select {
+	case <-e.asked:
+		return e.source.TailTriggers(ctx, after, apply)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// TestProgress_AcceptedElsewhere checks that a process finds a trigger that another process has
+// just accepted.
+func TestProgress_AcceptedElsewhere(t *testing.T) {
+	for name, found := range map[string]func(*Ledger) error{
+		"progress": func(l *Ledger) error { _, err := l.Progress("org", "trg_1"); return err },
+		"deliveries": func(l *Ledger) error {
+			_, _, err := l.Deliveries("org", events.DeliveryQuery{TriggerID: "trg_1", Limit: 1})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := Open(filepath.Join(t.TempDir(), "ledger.db"), Options{
+					Keep: time.Hour, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
+				})
+				must(t, err)
+				s := &elsewhere{source: source{identity: "a", triggers: sequenced([]events.Trigger{trigger("org", "trg_1", 0, 1)})}, asked: make(chan struct{})}
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- l.Follow(ctx, s) }()
+				synctest.Wait()
+				s.accepted.Store(true)
+				if err := found(l); err != nil {
+					t.Error(err)
+				}
+				cancel()
+				must(t, <-done)
+				must(t, l.Close())
+			})
+		})
+	}
+}

@@ -49,6 +49,7 @@ type Ledger struct {
 	triggers, receipts           uint64        // last folded sequences
 	newestTrigger, newestReceipt uint64        // last sequences when Follow began, the largest number before
 	accepted                     uint64        // last sequence that Log accepted
+	source                       Source        // what Follow reads, nil before
 	changed                      chan struct{} // closed and replaced at every change
 	// accepting counts the price triggers that Log accepts and the ledger does not show yet,
 	// by organization. unfolded lists those that are stored.
@@ -124,6 +125,9 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
+	l.mu.Lock()
+	l.source = source
+	l.mu.Unlock()
 	wiped, err := l.file.Adopt(streams.Identity + form)
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)

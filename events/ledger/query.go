@@ -38,25 +38,26 @@ type reading struct {
 // the search was long. next is the cursor of the next page, empty at the end. Errors:
 // storage.ErrNotFound for an unknown trigger, *storage.InvalidError on the field after.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
-	l.await()
 	from, err := parseCursor(q.After)
 	if err != nil {
 		return nil, "", err
 	}
 	r := reading{query: &q, wanted: setOf(q.Outcomes...), page: []events.Delivery{}, last: from}
 	more := false
-	err = l.file.View(func(tx *bbolt.Tx) (err error) {
-		r.tx = tx
-		if q.TriggerID == "" {
-			more, err = r.triggers(org, from)
+	err = l.awaitFound(func() error {
+		return l.file.View(func(tx *bbolt.Tx) (err error) {
+			r.tx = tx
+			if q.TriggerID == "" {
+				more, err = r.triggers(org, from)
+				return err
+			}
+			t, err := find(tx, org, q.TriggerID)
+			if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
+				return err
+			}
+			more, err = r.trigger(&t, from.place)
 			return err
-		}
-		t, err := find(tx, org, q.TriggerID)
-		if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
-			return err
-		}
-		more, err = r.trigger(&t, from.place)
-		return err
+		})
 	})
 	switch {
 	case err != nil:

@@ -12,11 +12,12 @@ import (
 
 // Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
 func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
-	l.await()
-	err = l.file.View(func(tx *bbolt.Tx) error {
-		t, err := find(tx, org, triggerID)
-		p = t.progress()
-		return err
+	err = l.awaitFound(func() error {
+		return l.file.View(func(tx *bbolt.Tx) error {
+			t, err := find(tx, org, triggerID)
+			p = t.progress()
+			return err
+		})
 	})
 	return p, err
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 )
 
 // Inspector checks the streams for lost messages, and the queues for messages that are
@@ -57,7 +59,8 @@ type Finding struct {
 // Look checks all streams. revision is the last revision of STATE that this process has
 // applied. records is the minimum number of messages in STATE at that revision. Look
 // returns the errors of its requests with the stream of each. Every process of a fleet calls
-// it each second. So it asks for each stream, each queue and the account once, until ctx ends.
+// it each second. So it asks for each stream, each queue and the account once, and at the same
+// time: NATS may be far away.
 func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding, error) {
 	queues := map[string][]queue{}
 	for _, q := range append(retryQueues(), startQueue, sliceQueue, surplusQueue, noticeQueue) {
@@ -65,12 +68,19 @@ func (i *Inspector) Look(ctx context.Context, revision, records uint64) (Finding
 	}
 	var f Finding
 	var errs []error
-	for _, name := range []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream, DeadStream} {
-		if err := i.lookAt(ctx, name, queues[name], revision, records, &f); err != nil {
+	names := []string{stateStream, triggersStream, receiptsStream, noticesStream, workStream, retriesStream, DeadStream}
+	found := make([]description, len(names))
+	var group sync.WaitGroup
+	for n, name := range names {
+		group.Go(func() { found[n] = i.describe(ctx, name, queues[name]) })
+	}
+	group.Wait()
+	for n, name := range names {
+		if err := i.lookAt(ctx, name, queues[name], &found[n], revision, records, &f); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", i.c.prefix.Name(name), err))
-		}
-		if ctx.Err() != nil { // NATS does not respond, and the next request would fail at once
-			break
+			if ctx.Err() != nil { // NATS does not respond, and the other errors say the same
+				break
+			}
 		}
 	}
 	if account, err := i.c.js.AccountInfo(ctx); err == nil { // nothing depends on it
@@ -91,17 +101,32 @@ func fullest(a *jetstream.AccountInfo) (used, limit uint64) {
 	return used, limit
 }
 
-// lookAt checks a stream and its queues.
-func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, revision, records uint64, f *Finding) error {
-	consumers, err := i.consumers(ctx, name, queues)
-	if err != nil {
-		return err
+// description is what NATS says about a stream and its queues.
+type description struct {
+	consumers map[string]*jetstream.ConsumerInfo
+	info      *jetstream.StreamInfo
+	err       error
+}
+
+// describe asks for a stream after its queues, so that no queue is ahead of the stream.
+func (i *Inspector) describe(ctx context.Context, name string, queues []queue) (d description) {
+	if d.consumers, d.err = i.consumers(ctx, name, queues); d.err != nil {
+		return d
 	}
 	s, err := i.c.js.Stream(ctx, i.c.prefix.Name(name))
 	if err != nil {
-		return err
+		return description{err: err}
 	}
-	info := s.CachedInfo()
+	d.info = s.CachedInfo()
+	return d
+}
+
+// lookAt checks a stream and its queues.
+func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, found *description, revision, records uint64, f *Finding) error {
+	if found.err != nil {
+		return found.err
+	}
+	consumers, info := found.consumers, found.info
 	switch name {
 	case stateStream:
 		f.Depth.State = info.State.LastSeq
@@ -146,16 +171,24 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, rev
 // server that is down.
 func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue) (map[string]*jetstream.ConsumerInfo, error) {
 	found := map[string]*jetstream.ConsumerInfo{}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
 	for _, q := range queues {
-		c, err := i.c.js.Consumer(ctx, i.c.prefix.Name(stream), q.name)
-		switch {
-		case err == nil:
+		group.Go(func() error {
+			c, err := i.c.js.Consumer(ctx, i.c.prefix.Name(stream), q.name)
+			if err != nil {
+				if errors.Is(err, jetstream.ErrConsumerNotFound) {
+					return nil
+				}
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
 			found[q.name] = c.CachedInfo()
-		case !errors.Is(err, jetstream.ErrConsumerNotFound):
-			return nil, err
-		}
+			return nil
+		})
 	}
-	return found, nil
+	return found, group.Wait()
 }
 
 // lookAtState describes losses of STATE. Each entity has one message, its last. A deleted

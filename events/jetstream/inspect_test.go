@@ -65,6 +65,21 @@ func TestInspector_Requests(t *testing.T) {
 	}
 }
 
+// TestInspector_SlowNATS checks that an inspection waits for NATS a few times, not for each
+// stream and queue, so that a process far from NATS becomes ready.
+func TestInspector_SlowNATS(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	for _, q := range retryQueues() {
+		s := &source{c: b.Conn, queue: q}
+		_, err := s.setUp(within(t))
+		must(t, err)
+	}
+	i := b.NewInspector()
+	b.wire.holdUntil("PUB $JS.API.CONSUMER.INFO.", 4+len(retryQueues()))
+	look(t, i, 0)
+}
+
 // An inspection has the use of the account's storage, if the account has a limit. Of several
 // tiers it has the fullest.
 func TestInspector_AccountLimit(t *testing.T) {

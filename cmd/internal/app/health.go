@@ -61,6 +61,8 @@ func (h *health) problem(now time.Time) string {
 	switch phase, _ := h.phase.Load().(string); {
 	case phase != "running":
 		return "the process is " + cmp.Or(phase, "starting")
+	case h.answered.IsZero():
+		return "NATS has not responded to the first inspection: see the log"
 	case now.Sub(h.answered) > staleAfter:
 		return fmt.Sprintf("NATS has not responded for %s", now.Sub(h.answered).Round(time.Second))
 	case !h.behindSince.IsZero() && now.Sub(h.behindSince) > behindAfter:

@@ -16,8 +16,8 @@ import (
 // result is the outcome of one job.
 type result struct {
 	delivery events.Delivery
-	// dueAt is the due time of a RETRYING delivery, otherwise zero. nextAttempt is the
-	// number of the next attempt.
+	// dueAt is the due time of a RETRYING delivery whose retry is not stored yet, otherwise
+	// zero. nextAttempt is the number of the next attempt.
 	dueAt       time.Time
 	nextAttempt int
 	// notBefore is the time that the endpoint requested, zero without a request.

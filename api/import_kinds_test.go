@@ -124,15 +124,3 @@ func TestImport_OpenADR(t *testing.T) {
 		t.Errorf("a program with the former name of another: %+v", renamed)
 	}
 }
-
-// A line without an object names the line. A file with a JSON list has such lines.
-func TestImport_NoObject(t *testing.T) {
-	e := newEnv(t, rest.Options{})
-	for line, want := range map[string][]string{
-		`[{"resource":"organization","id":"acme","name":"A"}]`: {"line"}, `7`: {"line"}, `{"id":"acme"}`: {"resource"},
-	} {
-		if wrong := e.failures(line); !slices.Equal(wrong, want) {
-			t.Errorf("%s: wrong fields %v, want %v", line, wrong, want)
-		}
-	}
-}

@@ -105,7 +105,9 @@ func TestImport_Errors(t *testing.T) {
 		fields   []string
 	}{
 		{`nonsense`, "", []string{"line"}},
-		{`[]`, "", []string{"resource"}},
+		{`[]`, "", []string{"line"}},
+		{`[{"resource":"organization","id":"acme","name":"A"}]`, "", []string{"line"}},
+		{`7`, "", []string{"line"}},
 		{`{"resource":"home"} {}`, "", []string{"line"}},
 		{`{}`, "", []string{"resource"}},
 		{`{"resource":7}`, "", []string{"resource"}},

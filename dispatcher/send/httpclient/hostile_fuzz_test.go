@@ -62,6 +62,7 @@ func FuzzClient_HostileServer(f *testing.F) {
 	f.Add([]byte{5, 11, 19, 21, 0, 250}, false)
 	f.Add([]byte{1, 28, 230, 248}, true)
 	f.Add([]byte{8, 5, 14, 19, 22, 23, 253}, false)
+	f.Add([]byte{0, 244, 198}, true)
 	certificate := certify()
 	f.Fuzz(func(t *testing.T, data []byte, secure bool) {
 		h := script(data, secure)
@@ -70,7 +71,13 @@ func FuzzClient_HostileServer(f *testing.F) {
 		if compare(ours, h.runNetHTTP(t, &certificate, hasty)) == "" {
 			return
 		}
-		if laxer := h.laxer(t, ours, &certificate, patient); laxer != "" {
+		// What follows a ticket is another write to the network. It may arrive after the check
+		// before the next request, a race that net/http has too. So a fault must show again.
+		laxer := h.laxer(t, ours, &certificate, patient)
+		if laxer != "" {
+			laxer = h.laxer(t, h.runOurs(t, &certificate, patient), &certificate, patient)
+		}
+		if laxer != "" {
 			t.Errorf("%s\n%+v", laxer, h.steps)
 		}
 	})

@@ -115,7 +115,7 @@ func (w *Worker) retryEarly(ctx context.Context, l *lane, jobs []job, results []
 }
 
 // putRetries persists retries and returns their size in bytes. A call that failed may have
-// stored them: what is redelivered would then be made beside them.
+// stored them. They are then made in addition to what is redelivered.
 func (w *Worker) putRetries(ctx context.Context, retries ...events.Retry) (size int, err error) {
 	if len(retries) == 0 {
 		return 0, nil

@@ -60,8 +60,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 	w.metrics.count(receipt.Deliveries)
 	watch := w.gate.Watch(taken.Free)
 	defer watch.End()
-	results, stored := w.deliver(ctx, jobs, nil, watch)
-	receipt.RetryBytes = stored
+	results, _ := w.deliver(ctx, jobs, nil, watch) // to one endpoint, so nothing is stored yet
 	if to.DeliveryMode == storage.DeliverOnChange && len(jobs) > 0 {
 		// A newer signal may have arrived before this signal.
 		if err := w.forgetKnown(ctx, r, to, jobs); err != nil {

@@ -141,7 +141,7 @@ func (f *billFlags) rate(ctx context.Context, g *globals) (json.RawMessage, erro
 		chosen, _ := catalog.ByID(f.catalog)
 		return chosen.URDB, nil
 	case f.tariff != "":
-		return readFile(f.tariff, g.in)
+		return readText(f.tariff, g.in)
 	case f.plan != "":
 		return f.stored(ctx, g, f.plan)
 	}

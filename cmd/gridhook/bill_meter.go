@@ -116,7 +116,7 @@ func (f *billFlags) home() (h bill.Home, err error) {
 
 // metered reads a Green Button file without gaps, or the numbers of a CSV.
 func metered(text []byte) (any, error) {
-	if !bytes.HasPrefix(bytes.TrimLeft(text, byteOrderMark+" \r\n\t"), []byte("<")) {
+	if !bytes.HasPrefix(bytes.TrimLeft(text, " \r\n\t"), []byte("<")) {
 		return numbers(text)
 	}
 	r, err := greenbutton.Read(bytes.NewReader(text))
@@ -128,7 +128,7 @@ func metered(text []byte) (any, error) {
 
 // numbers reads the last column of a CSV. The first row may be a header.
 func numbers(text []byte) ([]float64, error) {
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte(byteOrderMark))))
+	in := csv.NewReader(bytes.NewReader(text))
 	in.FieldsPerRecord, in.TrimLeadingSpace = -1, true
 	var list []float64
 	for first := true; ; first = false {

@@ -155,7 +155,7 @@ func TestBill_Table(t *testing.T) {
 
 // TestNumbers_ByteOrderMark checks that the mark of a spreadsheet does not hide the first value.
 func TestNumbers_ByteOrderMark(t *testing.T) {
-	if got, err := numbers([]byte(byteOrderMark + "1.5\n2\n")); err != nil || !slices.Equal(got, []float64{1.5, 2}) {
+	if got, err := readAs("-", strings.NewReader(byteOrderMark+"1.5\n2\n"), numbers); err != nil || !slices.Equal(got, []float64{1.5, 2}) {
 		t.Errorf("it reads %v, %v", got, err)
 	}
 }

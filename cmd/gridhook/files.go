@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -35,9 +37,27 @@ func readFile(name string, in io.Reader) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// readAs reads a file and parses it. An error of parse gets the name as its prefix.
-func readAs[T any](name string, in io.Reader, parse func(text []byte) (T, error)) (value T, err error) {
+// byteOrderMark precedes UTF-8 text from spreadsheets, and from editors on Windows.
+const byteOrderMark = "\ufeff"
+
+// unmarked returns a text without its byte order mark.
+func unmarked(r io.Reader) io.Reader {
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = text.Discard(len(mark)) // it is in the buffer
+	}
+	return text
+}
+
+// readText reads a file without its byte order mark.
+func readText(name string, in io.Reader) ([]byte, error) {
 	text, err := readFile(name, in)
+	return bytes.TrimPrefix(text, []byte(byteOrderMark)), err
+}
+
+// readAs reads a text and parses it. An error of parse gets the name as its prefix.
+func readAs[T any](name string, in io.Reader, parse func(text []byte) (T, error)) (value T, err error) {
+	text, err := readText(name, in)
 	if err != nil {
 		return value, err
 	}

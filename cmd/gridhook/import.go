@@ -190,13 +190,14 @@ func (g *globals) importFile(ctx context.Context, c *client.Client, format fileF
 		}
 		return !wrong
 	}
+	text := unmarked(reader)
 	switch {
 	case format.name == formatMarket:
-		err = format.market.read(reader, g.org, newChunker(send), left)
+		err = format.market.read(text, g.org, newChunker(send), left)
 	case format.name == formatCSV, format.name == "" && strings.EqualFold(filepath.Ext(name), ".csv"):
-		err = readCSV(reader, g.org, to, left)
+		err = readCSV(text, g.org, to, left)
 	default:
-		err = readNDJSON(reader, g.org, to, left)
+		err = readNDJSON(text, g.org, to, left)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -119,9 +119,6 @@ func readNDJSON(r io.Reader, org string, to *chunker, leftOut func(fileError)) e
 		if err != nil && !end {
 			return errors.Join(to.flush(), err)
 		}
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
-		}
 		line = bytes.TrimSpace(line)
 		switch {
 		case len(line) > maxLine:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -26,17 +25,10 @@ var (
 	boolColumns = []string{"energyMarketBiddingEnabled", "enabled"}
 )
 
-// byteOrderMark precedes UTF-8 text from spreadsheets.
-const byteOrderMark = "\ufeff"
-
 // readCSV reads homes, one per row below a header. It passes invalid rows to leftOut. An
 // empty cell leaves its field out.
 func readCSV(r io.Reader, org string, to *chunker, leftOut func(fileError)) error {
-	text := bufio.NewReader(r)
-	if mark, _ := text.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // before a quoted name it would not be CSV
-		_, _ = text.Discard(len(mark)) // it is in the buffer
-	}
-	limited := &market.RowReader{R: text, Left: market.MaxRow}
+	limited := &market.RowReader{R: r, Left: market.MaxRow}
 	rows := csv.NewReader(limited)
 	rows.ReuseRecord = true
 	header, err := readHeader(rows, org)

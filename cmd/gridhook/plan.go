@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -46,8 +45,7 @@ Database. The tariff may be a bare object or a response of the database's API wi
 			{name: "utility", help: "`utility` of the plan (default the tariff's)"},
 		},
 		prepare: func(_ *cobra.Command, args []string, body fields) error {
-			b, err := readFile(args[0], r.g.in)
-			b = bytes.TrimPrefix(b, []byte(byteOrderMark))
+			b, err := readText(args[0], r.g.in)
 			if err == nil && !json.Valid(b) {
 				err = usagef("%s is not JSON", args[0])
 			}

@@ -45,16 +45,22 @@ func TestInspector_NoResponse(t *testing.T) {
 	}
 }
 
-// Every process inspects each second, so an inspection makes few requests.
-func TestInspector_Requests(t *testing.T) {
-	t.Parallel()
+// inspected returns a bus with all queues of retries, and its inspector.
+func inspected(t *testing.T) (*bus, *Inspector) {
+	t.Helper()
 	b := newBus(t, t.TempDir())
 	for _, q := range retryQueues() {
 		s := &source{c: b.Conn, queue: q}
 		_, err := s.setUp(within(t))
 		must(t, err)
 	}
-	i := b.NewInspector()
+	return b, b.NewInspector()
+}
+
+// Every process inspects each second, so an inspection makes few requests.
+func TestInspector_Requests(t *testing.T) {
+	t.Parallel()
+	b, i := inspected(t)
 	look(t, i, 0)
 	asked := func() int { return b.wire.count("PUB $JS.API.") }
 	before := asked()
@@ -69,13 +75,7 @@ func TestInspector_Requests(t *testing.T) {
 // stream and queue, so that a process far from NATS becomes ready.
 func TestInspector_SlowNATS(t *testing.T) {
 	t.Parallel()
-	b := newBus(t, t.TempDir())
-	for _, q := range retryQueues() {
-		s := &source{c: b.Conn, queue: q}
-		_, err := s.setUp(within(t))
-		must(t, err)
-	}
-	i := b.NewInspector()
+	b, i := inspected(t)
 	b.wire.holdUntil("PUB $JS.API.CONSUMER.INFO.", 4+len(retryQueues()))
 	look(t, i, 0)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -31,11 +33,11 @@ func (l *Ledger) await() {
 	}
 }
 
-// awaitFound reads like await. If there is no such trigger, another process may have accepted it
-// just now: awaitFound then waits for what the source has, and reads again.
-func (l *Ledger) awaitFound(read func() error) error {
+// viewFound reads a trigger after await. If there is no such trigger, another process may have
+// accepted it just now: viewFound then waits for what the source has, and reads again.
+func (l *Ledger) viewFound(read func(*bbolt.Tx) error) error {
 	l.await()
-	err := read()
+	err := l.file.View(read)
 	l.mu.Lock()
 	source := l.source
 	l.mu.Unlock()
@@ -48,7 +50,7 @@ func (l *Ledger) awaitFound(read func() error) error {
 	if failed != nil || l.Shows(ctx, streams.LastTrigger) != nil {
 		return err
 	}
-	return read()
+	return l.file.View(read)
 }
 
 // Shows waits until the ledger shows the triggers up to a sequence. It returns the error

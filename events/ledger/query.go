@@ -44,20 +44,18 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 	}
 	r := reading{query: &q, wanted: setOf(q.Outcomes...), page: []events.Delivery{}, last: from}
 	more := false
-	err = l.awaitFound(func() error {
-		return l.file.View(func(tx *bbolt.Tx) (err error) {
-			r.tx = tx
-			if q.TriggerID == "" {
-				more, err = r.triggers(org, from)
-				return err
-			}
-			t, err := find(tx, org, q.TriggerID)
-			if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
-				return err
-			}
-			more, err = r.trigger(&t, from.place)
+	err = l.viewFound(func(tx *bbolt.Tx) (err error) {
+		r.tx = tx
+		if q.TriggerID == "" {
+			more, err = r.triggers(org, from)
 			return err
-		})
+		}
+		t, err := find(tx, org, q.TriggerID)
+		if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
+			return err
+		}
+		more, err = r.trigger(&t, from.place)
+		return err
 	})
 	switch {
 	case err != nil:

@@ -12,12 +12,10 @@ import (
 
 // Progress returns the progress of one trigger. Errors: storage.ErrNotFound.
 func (l *Ledger) Progress(org, triggerID string) (p events.Progress, err error) {
-	err = l.awaitFound(func() error {
-		return l.file.View(func(tx *bbolt.Tx) error {
-			t, err := find(tx, org, triggerID)
-			p = t.progress()
-			return err
-		})
+	err = l.viewFound(func(tx *bbolt.Tx) error {
+		t, err := find(tx, org, triggerID)
+		p = t.progress()
+		return err
 	})
 	return p, err
 }

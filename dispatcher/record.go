@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -62,17 +63,18 @@ func (w *Worker) record(ctx context.Context, t *events.Trigger, jobs []job, resu
 	}
 	receipt.TriggerID, receipt.OrganizationID = t.ID, t.OrganizationID
 	receipt.RetryBytes += size
-	deliveries := make([]events.Delivery, len(results))
+	before := len(receipt.Deliveries)
+	receipt.Deliveries = slices.Grow(receipt.Deliveries, len(results))
 	for i := range results {
 		d := results[i].delivery
 		if err != nil && !results[i].dueAt.IsZero() {
 			d.Outcome, d.NextAt, d.Reason = events.OutcomeFailed, storage.Time{}, fmt.Sprintf("the retry cannot be stored: %v", err)
 		}
-		deliveries[i] = d
+		receipt.Deliveries = append(receipt.Deliveries, d)
 	}
-	w.metrics.count(deliveries)
-	receipt.RetryInputs = append(receipt.RetryInputs, inputsOfFailed(jobs, deliveries)...)
-	receipt.Deliveries = append(receipt.Deliveries, deliveries...)
+	ofJobs := receipt.Deliveries[before:]
+	w.metrics.count(ofJobs)
+	receipt.RetryInputs = append(receipt.RetryInputs, inputsOfFailed(jobs, ofJobs)...)
 	if w.Histories.Multiple(t.OrganizationID, w.Now()) >= events.WalksWait {
 		receipt.RetryInputs = nil
 		dropResponses(&receipt)

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -197,7 +198,7 @@ func puts(s *events.Slice) int {
 func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
 	read := sliceOfHomes{bounds: events.SliceBounds{Number: s.Number, After: s.After, Through: s.Through, Last: s.Through == ""}}
 	t := &s.Trigger
-	var values []byte // of all homes, because a record's value is valid only inside the view
+	read.homes = make([]storage.Record, 0, t.SliceHomes())
 	err := w.view(func(v storage.View) error {
 		places, last := 0, s.Through // of the slice that the scan is in
 		return v.Scan(walked(t), t.OrganizationID, s.After, func(r storage.Record) bool {
@@ -221,9 +222,7 @@ func (w *Worker) readHomes(s *events.Slice) (sliceOfHomes, error) {
 			}
 			read.bounds.Through = last
 			if inTrigger(r, t.Revision) {
-				from := len(values)
-				values = append(values, r.Value...)
-				r.Value = values[from:len(values):len(values)]
+				r.Value = bytes.Clone(r.Value) // it is valid only inside the view
 				read.homes = append(read.homes, r)
 			}
 			return true

@@ -32,9 +32,11 @@ type Target struct {
 // Headers returns the headers that identify and sign a payload sent at a time.
 func (t *Target) Headers(p *webhook.Payload, at time.Time) []send.Header {
 	timestamp, signature := webhook.Sign(t.Signers, p, at)
-	headers := []send.Header{{Name: "Webhook-Id", Value: p.ID}, {Name: "Webhook-Timestamp", Value: timestamp}}
-	if len(t.Signers) > 0 { // a callback of OpenADR has a bearer token instead
-		headers = append(headers, send.Header{Name: "Webhook-Signature", Value: signature})
+	headers := []send.Header{
+		{Name: "Webhook-Id", Value: p.ID}, {Name: "Webhook-Timestamp", Value: timestamp}, {Name: "Webhook-Signature", Value: signature},
+	}
+	if len(t.Signers) == 0 { // a callback of OpenADR has a bearer token instead
+		return headers[:2]
 	}
 	return headers
 }

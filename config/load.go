@@ -81,7 +81,6 @@ func InferRole(flags *pflag.FlagSet, environ []string) Role {
 type loader struct {
 	role     Role
 	mistakes []Mistake
-	wrong    []string // settings whose text cannot be parsed
 }
 
 func (l *loader) mistake(setting, source, format string, args ...any) {
@@ -172,7 +171,6 @@ func (l *loader) fileLayer(path, source string) layer {
 			from.texts[key] = node.Value
 		case node.Kind != yaml.ScalarNode && Settings()[at].TakenBy(l.role):
 			l.mistake(key, from.source(key), "must be a single value")
-			l.wrong = append(l.wrong, key)
 		}
 	}
 	return from
@@ -191,7 +189,6 @@ func (l *loader) find(s Setting, layers []layer) value {
 func (l *loader) set(c *Config, v value) {
 	if err := parse(v.setting.field(c), v.text); err != nil {
 		l.mistake(v.setting.Name, v.source, "%s, not %q", err, v.setting.shown(v.text))
-		l.wrong = append(l.wrong, v.setting.Name)
 	}
 }
 
@@ -200,7 +197,7 @@ func (l *loader) check(c *Config, values []value) {
 	for _, v := range values {
 		s := v.setting
 		switch {
-		case slices.Contains(l.wrong, s.Name):
+		case slices.ContainsFunc(l.mistakes, func(m Mistake) bool { return m.Setting == s.Name }): // its text cannot be parsed
 		case v.text == "" && slices.Contains(s.Required, l.role):
 			l.mistake(s.Name, "not set", "is required by gridhook %s: give --%s or %s", l.role, s.Name, EnvName(s.Name))
 		default:

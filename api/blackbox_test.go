@@ -108,7 +108,7 @@ func TestOperations_Served(t *testing.T) {
 				}
 			}
 			cases += 2 + s.sizes(r) + s.scopes(r)
-			if !r.Operator && !r.Open && r.Name != "listEventTypes" { // the same for everybody, with examples
+			if !r.OperatorOnly() && !r.Open && r.Name != "listEventTypes" { // the same for everybody, with examples
 				s.foreign(r, bolt, examples[r.Name])
 			}
 		})
@@ -123,10 +123,10 @@ func (s *stage) request(r rest.Route) request {
 	if req.body == "" {
 		req.body = "{}"
 	}
-	if r.Operator {
+	if r.OperatorOnly() {
 		req.url, req.header[rest.KeyHeader] = s.admin.URL+path(r, "none"), []string{operatorKey}
 	}
-	if r.Operator && r.ForOrganization() {
+	if r.OperatorOnly() && r.ForOrganization() {
 		req.header[rest.OrganizationHeader] = []string{"acme"}
 	}
 	return req
@@ -183,7 +183,7 @@ func (s *stage) chunked(r request) int {
 // scopes sends with a key of each other scope.
 func (s *stage) scopes(r rest.Route) (cases int) {
 	s.t.Helper()
-	if r.Operator || r.Open {
+	if r.OperatorOnly() || r.Open {
 		return 0
 	}
 	for _, scope := range storage.Scopes() {

@@ -134,7 +134,7 @@ func (s *stage) sendTo(r rest.Route, body string) answer {
 		return s.importLines(body)
 	case r.Body == rest.BodyXML:
 		return s.importMeter("acme", path, body, nil)
-	case r.Operator:
+	case r.OperatorOnly():
 		return s.operate(path, body)
 	default:
 		return s.ask(s.key, path, body)

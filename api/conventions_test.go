@@ -35,7 +35,7 @@ func (e *env) at(r rest.Route, keys []string, change func(*request)) answer {
 	e.t.Helper()
 	contentType, body := bodyOf(r)
 	req := request{url: e.public.URL + path(r, "none"), body: body, header: http.Header{"Content-Type": {contentType}}}
-	if r.Operator {
+	if r.OperatorOnly() {
 		req.url = e.admin.URL + path(r, "none")
 	}
 	if keys != nil {
@@ -68,7 +68,7 @@ func TestAuthentication_EveryOperation(t *testing.T) {
 			e.at(r, wrong, nil).expect(t, 401, rest.CodeInvalidAPIKey)
 		}
 		other := operatorKey
-		if r.Operator {
+		if r.OperatorOnly() {
 			other = good
 		}
 		e.at(r, []string{other}, nil).expect(t, 401, rest.CodeInvalidAPIKey)
@@ -155,7 +155,7 @@ func TestScopes(t *testing.T) {
 	for _, scope := range storage.Scopes() {
 		key := e.key("acme", scope)
 		for _, r := range keyed() {
-			if r.Operator {
+			if r.OperatorOnly() {
 				continue
 			}
 			a := e.at(r, []string{key}, nil)
@@ -244,7 +244,7 @@ func TestIdentifiers_InPaths(t *testing.T) {
 			continue
 		}
 		k := key
-		if r.Operator {
+		if r.OperatorOnly() {
 			k = operatorKey
 		}
 		for _, id := range []string{
@@ -269,7 +269,7 @@ func TestDecode_UnknownFieldsAndTypes(t *testing.T) {
 			continue
 		}
 		k := key
-		if r.Operator {
+		if r.OperatorOnly() {
 			k = operatorKey
 		}
 		for body, field := range map[string]string{
@@ -298,7 +298,7 @@ func TestTenancy_ForeignIdentifiers(t *testing.T) {
 	endpoint := e.ask(acme, "/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`).ok(t)["id"].(string)
 	trigger := e.ask(acme, "/v1/webhook/price_signal/trigger", `{}`).ok(t)["triggerId"].(string)
 	for _, r := range keyed() {
-		if r.Operator || !strings.Contains(r.Path, "{id}") {
+		if r.OperatorOnly() || !strings.Contains(r.Path, "{id}") {
 			continue
 		}
 		for _, id := range []string{"home1", endpoint, trigger} {

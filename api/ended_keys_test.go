@@ -34,7 +34,7 @@ func TestTenancy_EndedKeys(t *testing.T) {
 	e.pass(time.Minute)
 	before := e.ends()
 	for _, r := range api.Routes() {
-		if r.Operator || r.Open {
+		if r.OperatorOnly() || r.Open {
 			continue
 		}
 		at := request{

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/gridhook/gridhook/api/importer"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/schema"
 	"github.com/gridhook/gridhook/api/wire"
@@ -104,7 +103,6 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 		if r.Out == nil {
 			r.Out = reflect.TypeFor[Out]()
 		}
-		r.Operator = r.Role != ""
 		switch {
 		case r.Body != rest.BodyNone || r.In == reflect.TypeFor[struct{}]():
 		case r.Partial || schema.Requires(r.In):
@@ -116,9 +114,6 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 			in := new(In)
 			setDefaults(in)
 			r.Default = in
-		}
-		if r.Body == rest.BodyLines {
-			r.Lines = importer.LineTypes()
 		}
 		r.Run = takes(s, &r, run)
 		return r

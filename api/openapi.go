@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gridhook/gridhook/api/importer"
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/schema"
 	"github.com/gridhook/gridhook/api/wire"
@@ -161,7 +162,7 @@ func (d *document) body(r *rest.Route) object {
 	body := object{"required": r.Body.Required(), "content": object{r.Body.MediaType(): content}}
 	if r.Body == rest.BodyLines {
 		body["description"] = "One JSON object a line."
-		content["example"], content["schema"] = importExample, d.lines(r)
+		content["example"], content["schema"] = importExample, d.lines()
 		return body
 	}
 	if r.Body == rest.BodyXML {
@@ -179,9 +180,9 @@ func (d *document) body(r *rest.Route) object {
 }
 
 // lines describes a line of an import with one schema per resource.
-func (d *document) lines(r *rest.Route) *schema.Schema {
+func (d *document) lines() *schema.Schema {
 	either, mapping := &schema.Schema{}, object{}
-	for _, t := range r.Lines {
+	for _, t := range importer.LineTypes() {
 		resource := strings.TrimSuffix(t.Name(), "Line")
 		line := d.types.Of(t, schema.Request)
 		line.SetConst("resource", resource)

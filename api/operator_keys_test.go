@@ -35,7 +35,7 @@ func TestOperatorKeys_Roles(t *testing.T) {
 	for _, role := range storage.Roles() {
 		_, key := e.operatorKey(role)
 		for _, r := range keyed() {
-			if r.Operator && !slices.Contains(storage.Roles(), r.Role) {
+			if r.OperatorOnly() && !slices.Contains(storage.Roles(), r.Role) {
 				t.Errorf("%s states the role %q", r.Path, r.Role)
 			}
 			contentType, body := bodyOf(r)

@@ -86,7 +86,7 @@ type attack struct{ route, path, body string }
 func attacks(t *testing.T) (list []attack) {
 	t.Helper()
 	for _, r := range api.Routes() {
-		if r.Operator || r.Open {
+		if r.OperatorOnly() || r.Open {
 			continue
 		}
 		body := tenancyBodies[r.Name]
@@ -178,7 +178,7 @@ func TestTenancy_ForeignOrganization(t *testing.T) {
 	victims := e.victims(acme)
 	before := e.ends()
 	for _, r := range api.Routes() {
-		if r.Operator || r.Open {
+		if r.OperatorOnly() || r.Open {
 			continue
 		}
 		body := strings.Replace(tenancyBodies[r.Name], idHere, "home1", 1)
@@ -202,7 +202,7 @@ func TestTenancy_Lists(t *testing.T) {
 	acme, bolt := e.twoTenants()
 	victims := e.victims(acme)
 	for _, r := range api.Routes() {
-		if r.Operator || r.Open || strings.Contains(r.Path, "{id}") || r.Body == rest.BodyRequired || strings.HasPrefix(r.Name, "create") {
+		if r.OperatorOnly() || r.Open || strings.Contains(r.Path, "{id}") || r.Body == rest.BodyRequired || strings.HasPrefix(r.Name, "create") {
 			continue
 		}
 		if r.Name == "listEventTypes" {
@@ -244,7 +244,7 @@ func TestTenancy_PartnerIsNotOperator(t *testing.T) {
 	acme, _ := e.twoTenants()
 	before := e.ends()
 	for _, r := range api.Routes() {
-		if !r.Operator {
+		if !r.OperatorOnly() {
 			continue
 		}
 		path := strings.Replace(r.Path, "{id}", "acme", 1)

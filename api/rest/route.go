@@ -61,10 +61,8 @@ type Route struct {
 	Description string
 	// Scope is the scope that a partner's key needs.
 	Scope storage.Scope
-	// Operator marks an operation that requires an operator key. Role is the role that the
-	// key needs.
-	Operator bool
-	Role     storage.Role
+	// Role is the role that an operator key needs. It is empty for a partners' operation.
+	Role storage.Role
 	// OfOperator marks a partners' operation that an operator key may call without an
 	// organization. It then acts for storage.Shared.
 	OfOperator bool
@@ -100,15 +98,16 @@ type Route struct {
 	// Default is the input with the default values of absent fields. It is nil if there
 	// are no defaults.
 	Default any
-	// Lines are the types of the lines of a BodyLines body.
-	Lines []reflect.Type
 
 	// Run runs the operation.
 	Run Operation
 }
 
+// OperatorOnly reports whether the operation requires an operator key.
+func (r *Route) OperatorOnly() bool { return r.Role != "" }
+
 // ForOrganization reports whether the operation acts for an organization.
-func (r *Route) ForOrganization() bool { return (!r.Operator || r.Body == BodyXML) && !r.Open }
+func (r *Route) ForOrganization() bool { return (!r.OperatorOnly() || r.Body == BodyXML) && !r.Open }
 
 // ResponseType returns the Content-Type of the operation's response.
 func (r *Route) ResponseType() string {
@@ -122,7 +121,7 @@ func (r *Route) ResponseType() string {
 // that corresponds to its scope.
 func (r *Route) Needs() storage.Role {
 	switch {
-	case r.Operator:
+	case r.OperatorOnly():
 		return r.Role
 	case r.Scope == storage.ScopeRead, r.Scope == storage.ScopeHomes:
 		return storage.RoleRead
@@ -137,7 +136,7 @@ func (r *Route) Codes() []string {
 	if !r.Open {
 		codes = append(codes, CodeMissingAPIKey, CodeInvalidAPIKey, CodeForbidden)
 	}
-	if !r.Operator {
+	if !r.OperatorOnly() {
 		codes = append(codes, CodeRateLimited)
 	}
 	if r.ForOrganization() || strings.Contains(r.Path, "{id}") {

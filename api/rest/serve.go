@@ -140,7 +140,7 @@ func (s *Server) operate(ctx context.Context, r *http.Request, c *Call, route *R
 		storage.CheckID(&c.Wrong, "id", c.ID)
 	}
 	switch {
-	case route.Operator && !route.ForOrganization(), c.Operator && !c.named && route.OfOperator:
+	case route.OperatorOnly() && !route.ForOrganization(), c.Operator && !c.named && route.OfOperator:
 		c.Org = storage.Shared
 	case (c.named || c.Operator) && route.ForOrganization():
 		if !storage.ValidID(c.Org) {

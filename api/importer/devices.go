@@ -22,10 +22,8 @@ func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
 	stored, found := replaced[storage.HVACDevice](c, l.HVACDevice.Ref())
 	l.Keep(&stored, storage.Time{Time: c.now})
-	if found {
-		over := hvacDeviceLine{HVACDevice: stored}
-		c.decodeOver(&over)
-		l.Linked = over.Linked
+	if found && !c.names("linked") {
+		l.Linked = stored.Linked
 	}
 	return &l.HVACDevice
 }
@@ -64,7 +62,7 @@ type onboardingLine struct {
 func (l *onboardingLine) prepare(c *check) storage.Entity {
 	if stored, found := replaced[storage.Onboarding](c, storage.KindOnboarding.Ref(l.OrganizationID, l.HomeID)); found {
 		over := onboardingLine{Onboarding: stored}
-		c.decodeOver(&over)
+		_, _ = c.Decode(c.l.text, &over, "line") // the first decoding has reported the errors
 		l.Onboarding = over.Onboarding
 	}
 	l.ID = cmp.Or(l.ID, l.HomeID)

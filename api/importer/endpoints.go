@@ -24,8 +24,8 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	choice := wire.SecretChoice{Secret: l.Secret, Signature: storage.SignatureHMAC}
 	choice.Check(&c.p)
 	before, found := replaced[storage.WebhookEndpoint](c, e.Ref())
-	if found {
-		c.keepEnabled(&l.Enabled, before.Enabled)
+	if found && !c.names("enabled") {
+		l.Enabled = before.Enabled
 	}
 	err := c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	if err == nil && c.p.Err() == nil {

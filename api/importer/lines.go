@@ -128,21 +128,11 @@ func replaced[T any, P storage.PointerTo[T]](c *check, ref storage.Ref) (e T, fo
 	return e, false
 }
 
-// decodeOver decodes the line again, over stored values instead of defaults. The result has
-// the stored value of a field that the line does not name.
-func (c *check) decodeOver(stored importLine) {
-	_, _ = c.Decode(c.l.text, stored, "line") // the first decoding has reported the errors
-}
-
-// keepEnabled sets enabled to the stored value unless the line names it: whoever pauses an
-// endpoint, a channel, a schedule or a source must not see an import resume it.
-func (c *check) keepEnabled(enabled *bool, stored bool) {
-	var line struct {
-		Enabled *bool `json:"enabled"`
-	}
-	if err := json.Unmarshal(c.l.text, &line); err == nil && line.Enabled == nil { // the first decoding has reported the errors
-		*enabled = stored
-	}
+// names reports whether the line names a field. Whoever pauses an endpoint, a channel, a
+// schedule or a source must not see an import resume it.
+func (c *check) names(field string) bool {
+	var fields map[string]json.RawMessage
+	return json.Unmarshal(c.l.text, &fields) == nil && fields[field] != nil // the first decoding has reported the errors
 }
 
 // owner adds a field error if the line's organization does not exist.

@@ -17,8 +17,8 @@ func (l *channelLine) prepare(c *check) storage.Entity {
 	ch := storage.Channel{ID: l.ID, Base: storage.Base{OrganizationID: l.OrganizationID}}
 	c.owner(&l.lineHead)
 	before, found := replaced[storage.Channel](c, ch.Ref())
-	if found {
-		c.keepEnabled(&l.Enabled, before.Enabled)
+	if found && !c.names("enabled") {
+		l.Enabled = before.Enabled
 	}
 	c.failed(c.ConfigureChannel(&l.ChannelSettings, &ch, &before, &c.p))
 	return &ch
@@ -37,8 +37,8 @@ func (l *scheduleLine) prepare(c *check) storage.Entity {
 	s := storage.NewSchedule(l.OrganizationID)
 	s.ID = l.ID
 	c.owner(&l.lineHead)
-	if before, found := replaced[storage.Schedule](c, s.Ref()); found {
-		c.keepEnabled(&l.Enabled, before.Enabled)
+	if before, found := replaced[storage.Schedule](c, s.Ref()); found && !c.names("enabled") {
+		l.Enabled = before.Enabled
 	}
 	c.ConfigureSchedule(&l.ScheduleSettings, &s, &c.p)
 	return &s

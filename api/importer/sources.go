@@ -15,8 +15,8 @@ type sourceLine struct {
 func (l *sourceLine) prepare(c *check) storage.Entity {
 	source := storage.Source{ID: l.ID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	before, found := replaced[storage.Source](c, source.Ref())
-	if found {
-		c.keepEnabled(&l.Enabled, before.Enabled)
+	if found && !c.names("enabled") {
+		l.Enabled = before.Enabled
 	}
 	c.failed(c.ConfigureSource(&l.SourceSettings, &source, &before, &c.p))
 	return &source

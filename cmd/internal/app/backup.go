@@ -10,18 +10,14 @@ import (
 	"github.com/gridhook/gridhook/events/backup"
 )
 
-// BackupRequest configures a backup.
-type BackupRequest struct {
-	// Recipients are the public keys of the backup's readers.
-	Recipients []string `json:"recipients"`
-}
-
 // serveBackup responds with a full backup, encrypted before it leaves the process. A
 // failed backup ends with a broken connection, so that it cannot look complete. The audit
 // log has each backup that began, because a backup has the data of all organizations.
 func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, audit func()) {
 	const most = 64 << 10
-	var in BackupRequest
+	var in struct {
+		Recipients []string `json:"recipients"` // public keys of the backup's readers
+	}
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {

@@ -125,7 +125,7 @@ type server struct {
 // openADR returns the dependencies of the OpenADR operations.
 func (s *server) openADR() openadr.Deps {
 	d := openadr.Deps{
-		Store: s.Store, Pricer: s.Pricer, Vault: s.Vault, REST: s.rest, Destinations: s.Destinations, MQTT: s.MQTT,
+		Store: s.Store, Pricer: s.Pricer, Vault: s.Vault, REST: s.rest, CheckDestination: s.checkDestination, MQTT: s.MQTT,
 		CheckHistory: s.Ledger.CheckHistory,
 	}
 	if s.VerifyCallbacks {

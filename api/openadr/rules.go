@@ -2,7 +2,6 @@ package openadr
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -167,10 +166,7 @@ func (s *server) addCallback(r *request, op *objectOperation, o *storage.OpenADR
 	}
 	rest.UnmaskURL(&op.CallbackURL, was.URL, field+"callbackUrl", p)
 	c := storage.Callback{URL: op.CallbackURL, Objects: op.Objects, Operations: op.Operations}
-	err := s.Destinations(c.URL)
-	if wrong, ok := errors.AsType[*storage.InvalidError](err); ok {
-		p.Addf(field+"callbackUrl", "%s", wrong.Fields[0].Message)
-	} else if err != nil {
+	if err := s.CheckDestination(field+"callbackUrl", c.URL, p); err != nil {
 		return err
 	}
 	switch {
@@ -188,7 +184,7 @@ func (s *server) addCallback(r *request, op *objectOperation, o *storage.OpenADR
 		}
 	}
 	e := o.Endpoint(n)
-	err = s.Vault.SealEndpoint(&e, had)
+	err := s.Vault.SealEndpoint(&e, had)
 	o.Callbacks[n].URL, o.Callbacks[n].SealedURL, op.CallbackURL = e.URL, e.SealedURL, e.URL
 	return err
 }

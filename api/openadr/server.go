@@ -24,9 +24,9 @@ type Deps struct {
 	Vault  *vault.Vault
 	// REST observes requests and checks keys and their rate limits.
 	REST *rest.Server
-	// Destinations applies the operator's policy on callback destinations. It returns nil
-	// or a *storage.InvalidError.
-	Destinations func(rawURL string) error
+	// CheckDestination adds a field error to p if the operator's policy refuses the URL of a
+	// callback in a field.
+	CheckDestination func(field, rawURL string, p *rest.FieldErrors) error
 	// Verify asks the callback in a field to prove that it belongs to the client, as the
 	// definition requires, and adds the field to p otherwise. If nil, callbacks are not
 	// verified. Errors: too many at once for the caller.

@@ -32,7 +32,7 @@ func newSubscriber(t *testing.T) *subscriber {
 		t.Fatal(err)
 	}
 	s := &subscriber{t: t}
-	s.server = &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), Vault: sealing, REST: rest.New(rest.Deps{Store: store}, rest.Options{}), Destinations: func(string) error { return nil }}}
+	s.server = &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), Vault: sealing, REST: rest.New(rest.Deps{Store: store}, rest.Options{}), CheckDestination: func(string, string, *rest.FieldErrors) error { return nil }}}
 	s.Verify = func(_ context.Context, _ *rest.Caller, url, _ string, _ *rest.FieldErrors) error {
 		s.verified = append(s.verified, url)
 		return nil

@@ -7,6 +7,6 @@
 // tag with the prefix items applies to an array's elements, as in itemsMaximum. The tag
 // required on a blank field lists the required fields of a request.
 //
-// It may import storage for timestamps and field errors. It does not depend on any
-// resource.
+// It may import storage for timestamps and field errors, and pricing for dates. It does not
+// depend on any resource.
 package schema

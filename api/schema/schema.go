@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -102,12 +103,11 @@ const (
 // Types describes Go types. Each struct becomes one component.
 type Types struct {
 	// Names has the names of components whose names differ from their types. Enums has
-	// the values of string types with few values. Formats has the formats of types that
-	// are encoded as strings. Unions has the types that the values of an interface have.
-	Names   map[reflect.Type]string
-	Enums   map[reflect.Type][]string
-	Formats map[reflect.Type]string
-	Unions  map[reflect.Type][]reflect.Type
+	// the values of string types with few values. Unions has the types that the values of
+	// an interface have.
+	Names  map[reflect.Type]string
+	Enums  map[reflect.Type][]string
+	Unions map[reflect.Type][]reflect.Type
 	// Open allows unknown fields in requests, and null instead of an absent field.
 	Open bool
 
@@ -126,6 +126,7 @@ type key struct {
 // Types with a special JSON form.
 var (
 	timeType = reflect.TypeFor[storage.Time]()
+	dateType = reflect.TypeFor[pricing.Date]()
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
@@ -159,16 +160,11 @@ func (t *Types) schema(of reflect.Type, d Direction) *Schema {
 	}
 	switch of {
 	case timeType:
-		s := typed("string")
-		s.Format = "date-time"
-		return s
+		return &Schema{Type: "string", kind: "string", Format: "date-time"}
+	case dateType:
+		return &Schema{Type: "string", kind: "string", Format: "date"}
 	case rawType:
 		return typed("object")
-	}
-	if format, ok := t.Formats[of]; ok {
-		s := typed("string")
-		s.Format = format
-		return s
 	}
 	switch of.Kind() {
 	case reflect.Interface:

@@ -19,7 +19,7 @@ import (
 // NewTypes returns a new description of the interface's types.
 func NewTypes() *schema.Types {
 	return &schema.Types{
-		Names: names, Enums: enums, Formats: map[reflect.Type]string{reflect.TypeFor[pricing.Date](): "date"},
+		Names: names, Enums: enums,
 		Unions: map[reflect.Type][]reflect.Type{
 			reflect.TypeFor[BatchData](): {reflect.TypeFor[SignalData](), reflect.TypeFor[OpenADRSignalData](), reflect.TypeFor[ThinData]()},
 		},

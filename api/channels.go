@@ -19,14 +19,14 @@ var channelRoutes = []operation{
 		Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 			"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
 	}, (*server).createChannel),
-	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, OfOperator: true, Summary: "List the notification channels"}, listOf(storage.KindChannel, plain(showChannel))),
-	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, getOf(storage.KindChannel, plain(showChannel))),
+	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, OfOperator: true, Summary: "List the notification channels"}, listOf[wire.PageInput](storage.KindChannel, plain(showChannel))),
+	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, getOf[struct{}](storage.KindChannel, plain(showChannel))),
 	do(rest.Route{
 		Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
 		Summary:     "Update a notification channel",
 		Description: "Absent fields keep their values.",
 	}, (*server).updateChannel),
-	do(rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOf(storage.KindChannel)),
+	do(rest.Route{Path: "/v1/channels/{id}/delete", Name: "deleteChannel", Scope: storage.ScopeWrite, OfOperator: true, Summary: "Delete a notification channel"}, deleteOf[struct{}](storage.KindChannel)),
 	do(rest.Route{
 		Path: "/v1/channels/{id}/test", Name: "testChannel", Scope: storage.ScopeTrigger, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 		Summary:     "Send a test message to a notification channel and return the result",

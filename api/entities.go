@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -81,25 +82,26 @@ func page[T, V any, P storage.PointerTo[T]](ctx context.Context, s *server, c *r
 	return shown, err
 }
 
-// listOf returns a method that lists entities of a kind, of the organization to act for or
-// of the operator.
-func listOf[T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[wire.PageInput, wire.Page[V]] {
-	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[V], error) {
-		return page[T, V, P](ctx, s, c, kind, c.Org, *in, func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
+// ownerOf returns the owner of what an operation is about: the organization that the request
+// names, storage.Shared if it may name one and does not, or else the organization to act for.
+func ownerOf(c *rest.Call, in any) string {
+	if in, ok := in.(wire.OrganizationNamer); ok {
+		return cmp.Or(in.NamedOrganization(), storage.Shared)
 	}
+	return c.Org
 }
 
-// listOwned returns a method that lists what an organization owns or all organizations share.
-func listOwned[T, V any, P storage.PointerTo[T]](kind storage.Kind, show func(*T) V) method[wire.ListPlansInput, wire.Page[V]] {
-	return func(s *server, ctx context.Context, c *rest.Call, in *wire.ListPlansInput) (wire.Page[V], error) {
-		return page[T, V, P](ctx, s, c, kind, in.Owner(), in.PageInput, func(_ storage.View, e *T) (V, error) { return show(e), nil })
+// listOf returns a method that lists an owner's entities of a kind.
+func listOf[In interface{ Paging() wire.PageInput }, T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[In, wire.Page[V]] {
+	return func(s *server, ctx context.Context, c *rest.Call, in *In) (wire.Page[V], error) {
+		return page[T, V, P](ctx, s, c, kind, ownerOf(c, in), (*in).Paging(), func(_ storage.View, e *T) (V, error) { return show(s, c, e) })
 	}
 }
 
 // getOf returns a method that shows one of the entities that listOf lists.
-func getOf[T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[struct{}, V] {
-	return func(s *server, _ context.Context, c *rest.Call, _ *struct{}) (shown V, err error) {
-		e, err := storage.Get[T, P](s.Store, kind.Ref(c.Org, c.ID))
+func getOf[In, T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, V]) method[In, V] {
+	return func(s *server, _ context.Context, c *rest.Call, in *In) (shown V, err error) {
+		e, err := storage.Get[T, P](s.Store, kind.Ref(ownerOf(c, in), c.ID))
 		if err != nil {
 			return shown, err
 		}
@@ -109,17 +111,9 @@ func getOf[T, V any, P storage.PointerTo[T]](kind storage.Kind, show showing[T, 
 
 // deleteOf returns a method that deletes one of the entities that listOf lists. Published
 // data that the entity replaced applies again afterwards.
-func deleteOf(kind storage.Kind) method[struct{}, wire.Deleted] {
-	return func(s *server, ctx context.Context, c *rest.Call, _ *struct{}) (wire.Deleted, error) {
-		return deleted(c, s.Store.Delete(ctx, kind.Ref(c.Org, c.ID)))
-	}
-}
-
-// deleteOwned returns a method that deletes what an organization owns or all organizations
-// share.
-func deleteOwned(kind storage.Kind) method[wire.PlanOwner, wire.Deleted] {
-	return func(s *server, ctx context.Context, c *rest.Call, in *wire.PlanOwner) (wire.Deleted, error) {
-		return deleted(c, s.Store.Delete(ctx, kind.Ref(in.Owner(), c.ID)))
+func deleteOf[In any](kind storage.Kind) method[In, wire.Deleted] {
+	return func(s *server, ctx context.Context, c *rest.Call, in *In) (wire.Deleted, error) {
+		return deleted(c, s.Store.Delete(ctx, kind.Ref(ownerOf(c, in), c.ID)))
 	}
 }
 

@@ -84,12 +84,12 @@ func matches(h *storage.Home, filter wire.HomesFilter) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(filter.Search))
 }
 
-func (s *server) getHome(_ context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.HomeDetails, error) {
-	return s.homeDetails(in.OrganizationID, c.ID)
-}
-
-func (s *server) getOwnHome(_ context.Context, c *rest.Call, _ *struct{}) (wire.HomeDetails, error) {
-	return s.homeDetails(c.Org, c.ID)
+// getHome returns a method that shows a home of the organization that the request names or
+// acts for.
+func getHome[In any]() method[In, wire.HomeDetails] {
+	return func(s *server, _ context.Context, c *rest.Call, in *In) (wire.HomeDetails, error) {
+		return s.homeDetails(ownerOf(c, in), c.ID)
+	}
 }
 
 func (s *server) homeDetails(org, id string) (shown wire.HomeDetails, err error) {
@@ -131,8 +131,4 @@ func (s *server) updateHome(ctx context.Context, c *rest.Call, in *updateHomeInp
 		return err
 	})
 	return showHome(&changed), err
-}
-
-func (s *server) deleteHome(ctx context.Context, c *rest.Call, in *wire.OrganizationIDInput) (wire.Deleted, error) {
-	return deleted(c, s.Store.Delete(ctx, storage.KindHome.Ref(in.OrganizationID, c.ID)))
 }

@@ -18,7 +18,7 @@ var operatorKeyRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/operator_keys/list", Name: "listOperatorKeys", Role: storage.RoleAdmin, Errors: []string{},
 		Summary: "List the operator keys, without their secrets",
-	}, listOf(storage.KindOperatorKey, plain(showOperatorKey))),
+	}, listOf[wire.PageInput](storage.KindOperatorKey, plain(showOperatorKey))),
 	do(rest.Route{Path: "/v1/admin/operator_keys/{id}/revoke", Name: "revokeOperatorKey", Role: storage.RoleAdmin, Summary: "Revoke an operator key at once"}, (*server).revokeOperatorKey),
 }
 

@@ -18,6 +18,10 @@ func showPlan(r *storage.RatePlan) wire.Plan {
 	}
 }
 
+func showPlanWithTariff(r *storage.RatePlan) wire.PlanWithTariff {
+	return wire.PlanWithTariff{Plan: showPlan(r), Tariff: r.Tariff}
+}
+
 func showSeries(m *storage.MarketSeries) wire.MarketSeries {
 	return wire.MarketSeries{OrganizationID: rest.UnlessShared(m.OrganizationID), MarketSeries: *m}
 }
@@ -32,11 +36,6 @@ func (s *server) importPlan(ctx context.Context, c *rest.Call, in *wire.ImportPl
 		err = s.Store.Replace(ctx, &plan)
 	}
 	return showPlan(&plan), err
-}
-
-func (s *server) getPlan(_ context.Context, c *rest.Call, in *wire.PlanOwner) (wire.PlanWithTariff, error) {
-	r, err := storage.Get[storage.RatePlan](s.Store, storage.KindRatePlan.Ref(in.Owner(), c.ID))
-	return wire.PlanWithTariff{Plan: showPlan(&r), Tariff: r.Tariff}, err
 }
 
 func (s *server) listCatalog(_ context.Context, _ *rest.Call, in *wire.ListCatalogInput) (wire.Page[catalog.Summary], error) {

@@ -120,7 +120,7 @@ var endpointRoutes = []operation{
 		Summary:     "Update an endpoint",
 		Description: "Absent fields keep their values.",
 	}, (*server).updateEndpoint),
-	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, deleteOf(storage.KindWebhookEndpoint)),
+	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/delete", Name: "deleteEndpoint", Scope: storage.ScopeWrite, Summary: "Delete an endpoint"}, deleteOf[struct{}](storage.KindWebhookEndpoint)),
 	do(rest.Route{
 		Path: "/v1/webhook/endpoints/{id}/rotate_secret", Name: "rotateEndpointSecret", Scope: storage.ScopeWrite, Checks: true,
 		Summary:     "Rotate the signing secret of an endpoint",
@@ -157,8 +157,8 @@ var replayRoutes = []operation{
 		Description: "Each message has the same webhook-id and body, and new attempts. The newest triggers come first. Superseded deliveries " +
 			"are skipped. Responds when the replay is stored durably.",
 	}, (*server).replayEndpoint),
-	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf(storage.KindReplay, plain(showReplay))),
-	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the replays of the last week"}, listOf(storage.KindReplay, plain(showReplay))),
+	do(rest.Route{Path: "/v1/webhook/replays/{id}/get", Name: "getReplay", Scope: storage.ScopeRead, Summary: "Get the progress of a replay"}, getOf[struct{}](storage.KindReplay, plain(showReplay))),
+	do(rest.Route{Path: "/v1/webhook/replays/list", Name: "listReplays", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the replays of the last week"}, listOf[wire.PageInput](storage.KindReplay, plain(showReplay))),
 }
 
 // scheduleRoutes are the operations on schedules. A schedule triggers webhooks, so
@@ -171,14 +171,14 @@ var scheduleRoutes = []operation{
 			"By default, a schedule runs every quarter hour for the next 24 hours. " +
 			"With onPriceChange, it runs when a plan, its events or market prices change, for the affected homes only.",
 	}, (*server).createSchedule),
-	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the schedules"}, listOf(storage.KindSchedule, (*server).showSchedule)),
-	do(rest.Route{Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Scope: storage.ScopeRead, Summary: "Get a schedule with its next and its last run"}, getOf(storage.KindSchedule, (*server).showSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/list", Name: "listSchedules", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the schedules"}, listOf[wire.PageInput](storage.KindSchedule, (*server).showSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/{id}/get", Name: "getSchedule", Scope: storage.ScopeRead, Summary: "Get a schedule with its next and its last run"}, getOf[struct{}](storage.KindSchedule, (*server).showSchedule)),
 	do(rest.Route{
 		Path: "/v1/webhook/schedules/{id}/update", Name: "updateSchedule", Scope: storage.ScopeTrigger, Checks: true, Partial: true,
 		Summary:     "Update a schedule, from its next run on",
 		Description: "Absent fields keep their values. everyMinutes, cron and onPriceChange are alternatives: one replaces the others.",
 	}, (*server).updateSchedule),
-	do(rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, deleteOf(storage.KindSchedule)),
+	do(rest.Route{Path: "/v1/webhook/schedules/{id}/delete", Name: "deleteSchedule", Scope: storage.ScopeTrigger, Summary: "Delete a schedule"}, deleteOf[struct{}](storage.KindSchedule)),
 }
 
 // homeRoutes are the operations on homes and their devices.
@@ -188,7 +188,7 @@ var homeRoutes = []operation{
 		Summary:     "List and search the homes",
 		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page. The scope read includes homes:read.",
 	}, (*server).listOwnHomes),
-	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home with its solar"}, (*server).getOwnHome),
+	do(rest.Route{Path: "/v1/homes/{id}/get", Name: "getOwnHome", Scope: storage.ScopeRead, Summary: "Get a home with its solar"}, getHome[struct{}]()),
 	do(rest.Route{
 		Path: "/v1/homes/{id}/price_signal", Name: "getPriceSignal", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Out: reflect.TypeFor[wire.PriceSignal](), Also: reflect.TypeFor[[]wire.OpenADREvent](),
 		Summary: "Get the price signal of a home",

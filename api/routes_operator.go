@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -14,8 +15,8 @@ var organizationRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/organizations/list", Name: "listOrganizations", Role: storage.RoleRead,
 		Summary: "List the organizations",
-	}, listOf(storage.KindOrganization, asStored[storage.Organization])),
-	do(rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, getOf(storage.KindOrganization, asStored[storage.Organization])),
+	}, listOf[wire.PageInput](storage.KindOrganization, asStored[storage.Organization])),
+	do(rest.Route{Path: "/v1/admin/organizations/{id}/get", Name: "getOrganization", Role: storage.RoleRead, Summary: "Get an organization"}, getOf[struct{}](storage.KindOrganization, asStored[storage.Organization])),
 	do(rest.Route{
 		Path: "/v1/admin/organizations/{id}/update", Name: "updateOrganization", Role: storage.RoleOperate, Checks: true, Partial: true,
 		Summary:     "Update, suspend or resume an organization",
@@ -47,7 +48,7 @@ var ownedHomeRoutes = []operation{
 		Summary:     "List an organization's homes",
 		Description: "A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
 	}, (*server).listHomes),
-	do(rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with its solar and the months of its measured load"}, (*server).getHome),
+	do(rest.Route{Path: "/v1/admin/homes/{id}/get", Name: "getHome", Role: storage.RoleRead, Summary: "Get a home with its solar and the months of its measured load"}, getHome[wire.OrganizationIDInput]()),
 	do(rest.Route{
 		Path: "/v1/admin/homes/{id}/update", Name: "updateHome", Role: storage.RoleOperate, Checks: true,
 		Summary:     "Update a home",
@@ -62,7 +63,7 @@ var ownedHomeRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/homes/{id}/delete", Name: "deleteHome", Role: storage.RoleOperate,
 		Summary: "Delete a home with its devices and their preferences, solar, usage, measured load, market and onboarding",
-	}, (*server).deleteHome),
+	}, deleteOf[wire.OrganizationIDInput](storage.KindHome)),
 }
 
 // planRoutes are the operations on rate plans, the import and feedback.
@@ -72,13 +73,13 @@ var planRoutes = []operation{
 		Summary:     "Create or replace a rate plan",
 		Description: "The tariff is in the JSON of the US Utility Rate Database, bare or inside items, or comes from the catalog. A composed plan has parts instead: the prices of its parts add up. All organizations share a plan without an organization.",
 	}, (*server).importPlan),
-	do(rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, listOwned(storage.KindRatePlan, showPlan)),
-	do(rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, (*server).getPlan),
+	do(rest.Route{Path: "/v1/admin/plans/list", Name: "listPlans", Role: storage.RoleRead, Summary: "List an organization's rate plans, or the shared rate plans"}, listOf[wire.ListPlansInput](storage.KindRatePlan, plain(showPlan))),
+	do(rest.Route{Path: "/v1/admin/plans/{id}/get", Name: "getPlan", Role: storage.RoleRead, Summary: "Get a rate plan with its tariff or its parts"}, getOf[wire.PlanOwner](storage.KindRatePlan, plain(showPlanWithTariff))),
 	do(rest.Route{
 		Path: "/v1/admin/plans/{id}/delete", Name: "deletePlan", Role: storage.RoleOperate,
 		Summary:     "Delete a rate plan and its events",
 		Description: "Homes on the plan cannot be priced until they have another plan. A part of another plan cannot be deleted.",
-	}, deleteOwned(storage.KindRatePlan)),
+	}, deleteOf[wire.PlanOwner](storage.KindRatePlan)),
 	do(rest.Route{
 		Path: "/v1/admin/import", Name: "import", Role: storage.RoleOperate, Body: rest.BodyLines, Errors: []string{rest.CodeUnavailable},
 		Summary: "Create or replace many resources",
@@ -109,12 +110,12 @@ var signalRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/market_series/list", Name: "listMarketSeries", Role: storage.RoleRead,
 		Summary: "List an organization's series of market prices, or the shared series",
-	}, listOwned(storage.KindMarketSeries, showSeries)),
+	}, listOf[wire.ListPlansInput](storage.KindMarketSeries, plain(showSeries))),
 	do(rest.Route{
 		Path: "/v1/admin/market_series/{id}/delete", Name: "deleteMarketSeries", Role: storage.RoleOperate,
 		Summary:     "Delete a series of market prices",
 		Description: "Homes whose plans use the series cannot be priced until there is another series.",
-	}, deleteOwned(storage.KindMarketSeries)),
+	}, deleteOf[wire.PlanOwner](storage.KindMarketSeries)),
 }
 
 // factRoutes are the operations on facts about places and utilities that override the
@@ -123,25 +124,25 @@ var factRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/admin/utilities/list", Name: "listUtilities", Role: storage.RoleRead,
 		Summary: "List the imported utilities",
-	}, listOf(storage.KindUtility, asStored[storage.Utility])),
+	}, listOf[wire.PageInput](storage.KindUtility, asStored[storage.Utility])),
 	do(rest.Route{
 		Path: "/v1/admin/utilities/{id}/delete", Name: "deleteUtility", Role: storage.RoleOperate,
 		Summary:     "Delete an imported utility by its EIA number",
 		Description: "The published data applies again.",
-	}, deleteOf(storage.KindUtility)),
+	}, deleteOf[struct{}](storage.KindUtility)),
 	do(rest.Route{
 		Path: "/v1/admin/demand_response/list", Name: "listDemandResponse", Role: storage.RoleRead,
 		Summary: "List the imported demand-response programs",
-	}, listOf(storage.KindDemandResponse, asStored[storage.DemandResponse])),
+	}, listOf[wire.PageInput](storage.KindDemandResponse, asStored[storage.DemandResponse])),
 	do(rest.Route{
 		Path: "/v1/admin/demand_response/{id}/delete", Name: "deleteDemandResponse", Role: storage.RoleOperate,
 		Summary:     "Delete the imported programs of a utility by its EIA number",
 		Description: "The published programs apply again.",
-	}, deleteOf(storage.KindDemandResponse)),
-	do(rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listOf(storage.KindArea, asStored[storage.Area])),
+	}, deleteOf[struct{}](storage.KindDemandResponse)),
+	do(rest.Route{Path: "/v1/admin/areas/list", Name: "listAreas", Role: storage.RoleRead, Summary: "List the imported areas"}, listOf[wire.PageInput](storage.KindArea, asStored[storage.Area])),
 	do(rest.Route{
 		Path: "/v1/admin/areas/{id}/delete", Name: "deleteArea", Role: storage.RoleOperate,
 		Summary:     "Delete an imported area",
 		Description: "The published data applies again.",
-	}, deleteOf(storage.KindArea)),
+	}, deleteOf[struct{}](storage.KindArea)),
 }

@@ -37,7 +37,7 @@ var sourceRoutes = []operation{
 		Path: "/v1/admin/sources/{id}/delete", Name: "deleteSource", Role: storage.RoleOperate,
 		Summary:     "Delete a source",
 		Description: "The prices, plans and events that it has stored stay.",
-	}, deleteOwned(storage.KindSource)),
+	}, deleteOf[wire.PlanOwner](storage.KindSource)),
 	do(rest.Route{Path: "/v1/admin/sources/{id}/run", Name: "runSource", Role: storage.RoleOperate, Summary: "Fetch now instead of at the next time"}, (*server).runSource),
 	do(rest.Route{
 		Path: "/v1/admin/sources/{id}/check", Name: "checkSource", Role: storage.RoleOperate, Unaudited: true, Timeout: checkSourceTimeout, Errors: []string{rest.CodeUnavailable},

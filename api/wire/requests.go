@@ -21,6 +21,9 @@ type PageInput struct {
 	After string `json:"after,omitempty" pattern:"cursor" doc:"The value of next of the previous page."`
 }
 
+// Paging returns the page of a request that embeds it.
+func (in PageInput) Paging() PageInput { return in }
+
 // OrganizationIDInput names an organization.
 type OrganizationIDInput struct {
 	_ struct{} `required:"organizationId"`

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -61,18 +62,17 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 	if err != nil {
 		return Caller{}, err
 	}
-	key, secret, suspended, err := s.findKey(text)
-	if err != nil {
+	key, secret, err := s.findKey(text)
+	switch {
+	case err != nil:
 		return Caller{}, err
-	}
-	if !key.Opens(secret, now) {
+	case !key.Opens(secret, now):
 		return Caller{}, errInvalidKey
-	}
-	if suspended {
+	case key.suspended:
 		return Caller{}, errSuspended
 	}
-	s.LastUsed.note(key, now)
-	c := Caller{KeyID: key.ID, Key: key, Org: key.OrganizationID}
+	s.LastUsed.note(&key.Key, now)
+	c := Caller{KeyID: key.ID, Key: &key.Key, Org: key.OrganizationID}
 	c.name(r)
 	return c, nil
 }
@@ -95,23 +95,20 @@ func keyInHeader(r *http.Request) (string, error) {
 
 // unknownKey replaces a missing key in the comparison of secrets. The lookup of a missing key
 // therefore takes as long as the lookup of an existing key.
-var unknownKey = func() *storage.Key {
+var unknownKey = func() *knownKey {
 	key, _ := storage.NewKey(storage.Shared, time.Unix(0, 0))
-	return &key
+	return &knownKey{Key: key}
 }()
 
-// findKey returns the key of a key's text, or unknownKey if the key does not exist. It also
-// returns the secret for the comparison and whether the key's organization is suspended.
-func (s *Server) findKey(text string) (key *storage.Key, secret string, suspended bool, err error) {
+// findKey returns the key of a key's text, or unknownKey if the key does not exist, and the
+// secret for the comparison.
+func (s *Server) findKey(text string) (key *knownKey, secret string, err error) {
 	id, secret, ok := storage.SplitKey(storage.KeyPrefix, text)
 	if !ok {
-		return unknownKey, text, false, nil
+		return unknownKey, text, nil
 	}
-	known, err := s.known.get(s.Store, id)
-	if known == nil {
-		return unknownKey, secret, false, err
-	}
-	return &known.Key, secret, known.suspended, nil
+	key, err = s.known.get(s.Store, id)
+	return cmp.Or(key, unknownKey), secret, err
 }
 
 // knownKey is a key with the state of its organization.
@@ -167,7 +164,7 @@ func (s *Server) SecretKey(id, secret string, now time.Time) (*storage.Key, erro
 	if named, bare, whole := storage.SplitKey(storage.KeyPrefix, secret); whole && named == id {
 		secret = bare
 	}
-	key, _, _, err := s.findKey(storage.KeyPrefix + id + "_" + secret)
+	key, _, err := s.findKey(storage.KeyPrefix + id + "_" + secret)
 	if err != nil || !key.Matches(secret) {
 		return nil, err
 	}

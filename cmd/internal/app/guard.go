@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,8 @@ type guard struct {
 	inspector *jetstream.Inspector
 
 	// full is the reason why Gridhook accepts nothing new. stuck is the reason why the
-	// embedded server does not store. damage describes the damaged streams. Each is nil
-	// while there is no such fault.
-	full, stuck, damage atomic.Pointer[string]
+	// embedded server does not store. damage describes the damaged streams.
+	full, stuck, damage fault
 
 	// log compares the log of record with the replica.
 	log comparison
@@ -48,6 +48,14 @@ type guard struct {
 	unhealthy           repeated // why the embedded server is unhealthy
 	backoff             restartBackoff
 	restarts, recreated prometheus.Counter
+}
+
+// fault is the reason of a fault, "" while there is none.
+type fault struct{ reason atomic.Value }
+
+func (f *fault) why() string {
+	why, _ := f.reason.Load().(string)
+	return why
 }
 
 // repeated is a fault that counts once two inspections in a row find it. The server also calls
@@ -109,18 +117,13 @@ func (g *guard) check(ctx context.Context) error {
 	return g.inspect(ctx)
 }
 
-// note stores a reason and logs it when it appears or disappears.
-func (g *guard) note(where *atomic.Pointer[string], why, means string) {
-	was := where.Load()
-	switch {
-	case why == "" && was != nil:
-		g.app.Log.Info("fault resolved", "fault", *was)
-		where.Store(nil)
-	case why != "" && (was == nil || *was != why):
-		if was == nil {
-			g.app.Log.Error(means, "reason", why)
-		}
-		where.Store(&why)
+// note stores the reason of a fault and logs when the fault appears or disappears.
+func (g *guard) note(f *fault, why, means string) {
+	switch was, _ := f.reason.Swap(why).(string); {
+	case why == "" && was != "":
+		g.app.Log.Info("fault resolved", "fault", was)
+	case why != "" && was == "":
+		g.app.Log.Error(means, "reason", why)
 	}
 }
 
@@ -150,7 +153,7 @@ func (g *guard) revive(now time.Time) {
 	why := g.unhealthy.found(sentence(g.app.embedded.Healthy()))
 	g.note(&g.stuck, why, "embedded NATS stopped storing")
 	switch {
-	case g.full.Load() != nil:
+	case g.full.why() != "":
 		g.backoff.diskFull()
 		return
 	case why == "":
@@ -197,10 +200,7 @@ func (g *guard) inspect(ctx context.Context) error {
 // refusal returns a storage.ErrUnavailable while nothing new may be stored: the disk or the
 // store has no space, or the log of record may be shorter than the replica.
 func (g *guard) refusal() error {
-	if why := g.full.Load(); why != nil {
-		return fmt.Errorf("%w: %s", storage.ErrUnavailable, *why)
-	}
-	if why := g.log.refusal(g.app.conn.Reconnects()); why != "" {
+	if why := cmp.Or(g.full.why(), g.log.refusal(g.app.conn.Reconnects())); why != "" {
 		return fmt.Errorf("%w: %s", storage.ErrUnavailable, why)
 	}
 	return nil
@@ -215,15 +215,8 @@ func sentence(err error) string {
 
 // problem returns the reason why the process is not ready, or "" if it is ready.
 func (g *guard) problem() string {
-	for _, why := range []*string{g.full.Load(), g.stuck.Load(), g.damage.Load()} {
-		if why != nil {
-			return *why
-		}
-	}
-	if g.log.lost.Load() {
-		return lostRecords
-	}
-	return ""
+	lost := map[bool]string{true: lostRecords}[g.log.lost.Load()]
+	return cmp.Or(g.full.why(), g.stuck.why(), g.damage.why(), lost)
 }
 
 // retryFollow repeats follow if the disk is full or NATS is unavailable. follow continues

@@ -42,8 +42,8 @@ func (s *collector) Collect(out chan<- prometheus.Metric) {
 		send(name, help, map[bool]float64{true: 1}[on])
 	}
 	flag("ready", "1 while /readyz responds 200, otherwise 0.", s.app.unready(now) == "")
-	flag("store_full", "1 while the disk or the store is full and new requests are refused.", s.app.guard.full.Load() != nil)
-	flag("record_damaged", "1 if a stream of the log of record lost messages.", s.app.guard.damage.Load() != nil)
+	flag("store_full", "1 while the disk or the store is full and new requests are refused.", s.app.guard.full.why() != "")
+	flag("record_damaged", "1 if a stream of the log of record lost messages.", s.app.guard.damage.why() != "")
 	s.queues(send)
 	s.try("free space of the disk", func() error { return s.disk(send) })
 	if s.app.embedded != nil {

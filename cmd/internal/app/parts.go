@@ -61,7 +61,7 @@ func (a *App) connect(ctx context.Context) error {
 		return err
 	}
 	a.conn = conn
-	conn.SetGate(jetstream.Gate{Refusal: a.guard.refusal, Stuck: func() bool { return a.guard.stuck.Load() != nil }})
+	conn.SetGate(jetstream.Gate{Refusal: a.guard.refusal, Stuck: func() bool { return a.guard.stuck.why() != "" }})
 	a.onStop("the connection to NATS", conn.Close)
 	return a.retryUnavailable(ctx, a.conn.TakeSchema) // refuses a log of record of a newer Gridhook
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/gridhook/gridhook/api/client"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
-	"github.com/gridhook/gridhook/pricing/catalog"
 )
 
 // billFlags select the plan and the place of a bill. The other flags are fields of the
@@ -135,11 +134,8 @@ func (f *billFlags) ofHome(ctx context.Context, g *globals, id string, r bill.Re
 func (f *billFlags) rate(ctx context.Context, g *globals) (json.RawMessage, error) {
 	switch {
 	case f.catalog != "":
-		if err := inCatalog(f.catalog); err != nil {
-			return nil, err
-		}
-		chosen, _ := catalog.ByID(f.catalog)
-		return chosen.URDB, nil
+		chosen, err := inCatalog(f.catalog)
+		return chosen.URDB, err
 	case f.tariff != "":
 		return readText(f.tariff, g.in)
 	case f.plan != "":

@@ -61,7 +61,7 @@ the parts before it, or only to the parts after its colon.`,
 			if len(args) == 0 {
 				return usagef("name a plan of the catalog, or parts with --part")
 			}
-			if err := inCatalog(args[0]); err != nil {
+			if _, err := inCatalog(args[0]); err != nil {
 				return err
 			}
 			body["catalogId"] = args[0]
@@ -114,22 +114,22 @@ func catalogIDs() (ids []string) {
 // maxSuggestions limits the suggested plans of one error.
 const maxSuggestions = 10
 
-// inCatalog returns nil if the plan is in the catalog. Otherwise the error suggests the
-// plans that begin with the identifier, such as the plans of PG&E's baseline territories, or
-// else the nearest plan.
-func inCatalog(id string) error {
-	if _, known := catalog.ByID(id); known {
-		return nil
+// inCatalog returns a plan of the catalog. If there is none, the error suggests the plans that
+// begin with the identifier, such as the plans of PG&E's baseline territories, or else the
+// nearest plan.
+func inCatalog(id string) (plan catalog.Plan, err error) {
+	if plan, known := catalog.ByID(id); known {
+		return plan, nil
 	}
 	meant := slices.DeleteFunc(catalogIDs(), func(known string) bool { return id == "" || !strings.HasPrefix(known, id) })
 	if more := len(meant) - maxSuggestions; more > 0 {
-		return usagef("plan %q not found in the catalog: did you mean %s, or one of %d more", id, strings.Join(meant[:maxSuggestions], ", "), more)
+		return plan, usagef("plan %q not found in the catalog: did you mean %s, or one of %d more", id, strings.Join(meant[:maxSuggestions], ", "), more)
 	}
 	if near := config.Nearest(id, catalogIDs()); len(meant) == 0 && near != "" {
 		meant = []string{near}
 	}
 	if len(meant) == 0 {
-		return usagef("plan %q not found in the catalog: run gridhook plan catalog for a list", id)
+		return plan, usagef("plan %q not found in the catalog: run gridhook plan catalog for a list", id)
 	}
-	return usagef("plan %q not found in the catalog: did you mean %s", id, strings.Join(meant, " or "))
+	return plan, usagef("plan %q not found in the catalog: did you mean %s", id, strings.Join(meant, " or "))
 }

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"reflect"
 	"sync"
 
 	"github.com/gridhook/gridhook/api/rest"
-	"github.com/gridhook/gridhook/api/schema"
 	"github.com/gridhook/gridhook/api/wire"
 )
 
@@ -18,8 +16,7 @@ var eventTypes = sync.OnceValues(func() ([]wire.EventType, error) {
 	var all []wire.EventType
 	for _, e := range wire.Webhooks() {
 		types := wire.NewTypes()
-		body := types.Of(reflect.TypeOf(e.Body), schema.Response)
-		body.SetConst("type", e.Name)
+		body := e.Describe(types)
 		text, err := json.Marshal(object{
 			"$schema": "https://json-schema.org/draft/2020-12/schema", "title": e.Name, "$ref": body.Ref, "$defs": types.Components(),
 		})

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,11 +214,9 @@ func (d *document) responses(r *rest.Route) object {
 func (d *document) webhooks() object {
 	all := object{}
 	for _, e := range wire.Webhooks() {
-		body := d.types.Of(reflect.TypeOf(e.Body), schema.Response)
-		body.SetConst("type", e.Name)
 		all[e.Name] = object{"post": object{
 			"operationId": e.Handler(), "summary": e.Summary, "description": wire.WebhookResponse, "parameters": webhookHeaders,
-			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
+			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": e.Describe(d.types)}}},
 			"responses":   object{"2XX": object{"description": "The webhook is accepted."}},
 			"security":    []object{}, // the signature authenticates the sender
 		}}

@@ -25,3 +25,6 @@ func (s *Schema) SetConst(field, value string) {
 		}
 	}
 }
+
+// SetDescription describes a field of an object.
+func (s *Schema) SetDescription(field, text string) { s.target.property(field).Description = text }

@@ -68,14 +68,8 @@ func readCAISO(q *Query, r *Response) (Data, error) {
 		return Data{}, refuse("is error %q: %s", clip(code), clip(text))
 	}
 	report := caisoReports[cmp.Or(q.Parameters["report"], "PRC_LMP")]
-	rows, err := csvRows(content, "intervalstarttimegmt")
-	if err != nil {
-		return Data{}, err
-	}
-	if rows, err = pick(rows, "lmptype", "LMP"); err != nil {
-		return Data{}, err
-	}
-	return q.read(rows, columns{node: "node", kind: report.kind, step: report.step})
+	prices := csvTable(content, "intervalstarttimegmt").pick("lmptype", "LMP")
+	return q.read(prices, columns{node: "node", kind: report.kind, step: report.step})
 }
 
 // caisoError returns the code and the text of an error document.

@@ -31,15 +31,12 @@ var comedAdapter = Adapter{
 }
 
 func readComEd(q *Query, r *Response) (Data, error) {
-	rows, err := jsonRows(r.Body, "")
-	if err != nil {
-		return Data{}, err
-	}
+	prices := jsonTable(r.Body, "")
 	step := 5 * time.Minute
 	if q.Parameters["feed"] == "currenthouraverage" {
 		step = time.Hour
 	}
-	for i, r := range rows {
+	for i, r := range prices.rows {
 		millis, err := strconv.ParseInt(r["millisutc"], 10, 64)
 		if err != nil {
 			return Data{}, refuse("row %d: millisUTC: %q is not a time", i+1, clip(r["millisutc"]))
@@ -47,5 +44,5 @@ func readComEd(q *Query, r *Response) (Data, error) {
 		// An average has the time of its last price.
 		r["start"] = stamp(time.UnixMilli(millis).Truncate(step))
 	}
-	return q.read(rows, columns{time: "start", price: "price", unit: "cents/kWh", kind: market.RealTime, step: step})
+	return q.read(prices, columns{time: "start", price: "price", unit: "cents/kWh", kind: market.RealTime, step: step})
 }

@@ -57,17 +57,14 @@ func readERCOT(q *Query, r *Response) (Data, error) {
 	if r.Request.Body != nil {
 		return readToken(r, "id_token", q.ercotPage)
 	}
-	rows, next, err := ercotRowsOf(r)
-	if err != nil {
-		return Data{}, err
-	}
-	for _, r := range rows {
+	t, next := ercotTable(r)
+	for _, r := range t.rows {
 		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])
 	}
 	// Central days are not the source's days. So a page may have hours beside the span only.
 	days := *q
 	days.From, days.To = q.From.AddDate(0, 0, -1), q.To.AddDate(0, 0, 1)
-	data, err := days.read(rows, columns{node: "settlementpoint", kind: q.kind(), step: byMarket(q, time.Hour, 15*time.Minute)})
+	data, err := days.read(t, columns{node: "settlementpoint", kind: q.kind(), step: byMarket(q, time.Hour, 15*time.Minute)})
 	for i, p := range data.Prices {
 		data.Prices[i].Points = slices.DeleteFunc(p.Points, q.outside)
 	}
@@ -92,41 +89,40 @@ func (q *Query) ercotPage(token string) Request {
 	}
 }
 
-// ercotRowsOf returns the rows of a page or a file, and the request of the next page.
-func ercotRowsOf(r *Response) (rows []row, next []Request, err error) {
+// ercotTable returns the rows of a page or a file, and the request of the next page.
+func ercotTable(r *Response) (t table, next []Request) {
 	body := r.Body
 	if bytes.HasPrefix(body, []byte("PK")) {
-		if body, err = unzip(body); err != nil {
-			return nil, nil, err
+		if body, t.err = unzip(body); t.err != nil {
+			return t, nil
 		}
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		rows, err = csvRows(body, "dstflag")
-		return rows, nil, err
+		return csvTable(body, "dstflag"), nil
 	}
 	var page struct {
 		Meta   struct{ CurrentPage, TotalPages int } `json:"_meta"`
 		Fields []struct{ Name string }
 		Data   [][]any
 	}
-	if err := decode(body, &page); err != nil {
-		return nil, nil, err
+	if t.err = decode(body, &page); t.err != nil {
+		return t, nil
 	}
 	if len(page.Fields) == 0 {
-		return nil, nil, refuse("has no fields, it begins with %q", beginning(body))
+		return noTable("has no fields, it begins with %q", beginning(body)), nil
 	}
 	for i, values := range page.Data {
 		if len(values) != len(page.Fields) {
-			return nil, nil, refuse("row %d has %d values for %d fields", i+1, len(values), len(page.Fields))
+			return noTable("row %d has %d values for %d fields", i+1, len(values), len(page.Fields)), nil
 		}
 		one := row{}
 		for j, field := range page.Fields {
 			one[plain.Name(field.Name)] = strings.TrimSpace(fmt.Sprint(values[j]))
 		}
-		rows = append(rows, one)
+		t.rows = append(t.rows, one)
 	}
-	if page.Meta.CurrentPage < page.Meta.TotalPages && len(rows) > 0 {
+	if page.Meta.CurrentPage < page.Meta.TotalPages && len(t.rows) > 0 {
 		next = []Request{r.Request.advance("page", 1)}
 	}
-	return rows, next, nil
+	return t, next
 }

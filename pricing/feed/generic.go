@@ -28,11 +28,7 @@ var csvAdapter = Adapter{
 	Parameters: genericParameters, Secret: "bearer token, if the server wants one",
 	Requests: genericRequests,
 	Read: func(q *Query, r *Response) (Data, error) {
-		rows, err := csvRows(r.Body, plain.Name(q.Parameters["priceField"]))
-		if err != nil {
-			return Data{}, err
-		}
-		return q.readGeneric(rows)
+		return q.readGeneric(csvTable(r.Body, plain.Name(q.Parameters["priceField"])))
 	},
 }
 
@@ -44,11 +40,7 @@ var jsonAdapter = Adapter{
 	Secret:   "bearer token, if the server wants one",
 	Requests: genericRequests,
 	Read: func(q *Query, r *Response) (Data, error) {
-		rows, err := jsonRows(r.Body, q.Parameters["list"])
-		if err != nil {
-			return Data{}, err
-		}
-		return q.readGeneric(rows)
+		return q.readGeneric(jsonTable(r.Body, q.Parameters["list"]))
 	},
 }
 
@@ -74,11 +66,11 @@ func genericRequests(q *Query) ([]Request, error) {
 	return []Request{{URL: days.Replace(q.URL), Header: bearer(q.Secret)}}, nil
 }
 
-func (q *Query) readGeneric(rows []row) (Data, error) {
+func (q *Query) readGeneric(t table) (Data, error) {
 	name := q.Parameters["timeField"]
 	minutes, _ := strconv.Atoi(q.Parameters["stepMinutes"]) // 0 if it is not given
 	step := time.Duration(minutes) * time.Minute
-	data, err := q.read(rows, columns{
+	data, err := q.read(t, columns{
 		node:  plain.Name(q.Parameters["nodeField"]),
 		time:  plain.Name(name),
 		price: plain.Name(q.Parameters["priceField"]),

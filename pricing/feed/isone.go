@@ -34,9 +34,6 @@ func isoneRequests(q *Query) ([]Request, error) {
 }
 
 func readISONE(q *Query, r *Response) (Data, error) {
-	rows, err := jsonRows(r.Body, "HourlyLmps.HourlyLmp")
-	if err != nil {
-		return Data{}, err
-	}
-	return q.read(rows, columns{node: "locationlocid", time: "begindate", price: "lmptotal", kind: q.kind(), step: time.Hour})
+	hours := jsonTable(r.Body, "HourlyLmps.HourlyLmp")
+	return q.read(hours, columns{node: "locationlocid", time: "begindate", price: "lmptotal", kind: q.kind(), step: time.Hour})
 }

@@ -47,25 +47,16 @@ func readMISO(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, refuse("has a request without a day: %w", err)
 	}
-	title, table, ok := bytes.Cut(r.Body, []byte("\nNode,"))
+	title, lines, ok := bytes.Cut(r.Body, []byte("\nNode,"))
 	if date := misoDate.Find(title); !ok || string(date) != day.Format("01/02/2006") {
 		return Data{}, refuse("is no report of %s, it begins with %q", day.Format(time.DateOnly), beginning(r.Body))
 	}
-	rows, err := csvRows(append([]byte("Node,"), table...), "node")
-	if err != nil {
-		return Data{}, err
-	}
-	if rows, err = pick(rows, "value", "LMP"); err != nil {
-		return Data{}, err
-	}
-	if rows, err = pick(rows, "node", q.Parameters["node"]); err != nil {
-		return Data{}, err
-	}
-	var hours []row
-	for _, r := range rows {
+	days := csvTable(append([]byte("Node,"), lines...), "node").pick("value", "LMP").pick("node", q.Parameters["node"])
+	hours := table{err: days.err}
+	for _, r := range days.rows {
 		for hour := range 24 {
 			if value := r[fmt.Sprintf("he%d", hour+1)]; value != "" {
-				hours = append(hours, row{"start": stamp(day.Add(time.Duration(hour) * time.Hour)), "price": value})
+				hours.rows = append(hours.rows, row{"start": stamp(day.Add(time.Duration(hour) * time.Hour)), "price": value})
 			}
 		}
 	}

@@ -32,19 +32,14 @@ func readNYISO(q *Query, r *Response) (Data, error) {
 	if err != nil {
 		return Data{}, err
 	}
-	rows, err := csvRows(r.Body, "timestamp")
-	if err != nil {
-		return Data{}, err
-	}
+	t := csvTable(r.Body, "timestamp")
 	c := columns{node: "name", time: "timestamp", price: "lbmpmwhr", kind: q.kind(), step: time.Hour, local: true}
 	if c.kind == market.RealTime {
 		c.step, c.ends = 5*time.Minute, true
-		if rows, err = pick(rows, c.node, q.Parameters["node"]); err != nil {
-			return Data{}, err
-		}
-		rows = regularRows(rows)
+		t = t.pick(c.node, q.Parameters["node"])
+		t.rows = regularRows(t.rows)
 	}
-	return q.read(rows, c)
+	return q.read(t, c)
 }
 
 // regularRows returns the rows of the five-minute dispatch. The file also has the times of

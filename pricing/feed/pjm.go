@@ -38,12 +38,9 @@ func pjmRequests(q *Query) ([]Request, error) {
 }
 
 func readPJM(q *Query, r *Response) (Data, error) {
-	rows, err := jsonRows(r.Body, "items")
-	if err != nil {
-		return Data{}, err
-	}
-	data, err := q.read(rows, columns{node: "pnodeid", kind: q.kind(), step: time.Hour})
-	if len(rows) == pjmRows {
+	page := jsonTable(r.Body, "items")
+	data, err := q.read(page, columns{node: "pnodeid", kind: q.kind(), step: time.Hour})
+	if len(page.rows) == pjmRows {
 		data.Next = []Request{r.Request.advance("startRow", pjmRows)}
 	}
 	return data, err

@@ -32,11 +32,7 @@ func sppRequests(q *Query) ([]Request, error) {
 }
 
 func readSPP(q *Query, r *Response) (Data, error) {
-	rows, err := csvRows(r.Body, "gmtintervalend")
-	if err != nil {
-		return Data{}, err
-	}
-	return q.read(rows, columns{
+	return q.read(csvTable(r.Body, "gmtintervalend"), columns{
 		node: "settlementlocation", time: "gmtintervalend", price: "lmp",
 		kind: q.kind(), step: byMarket(q, time.Hour, 5*time.Minute), ends: true,
 	})

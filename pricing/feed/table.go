@@ -57,24 +57,33 @@ func count(body []byte, marks ...string) (n int) {
 	return n
 }
 
-// csvRows reads CSV with a given column.
-func csvRows(body []byte, column string) ([]row, error) {
+// table holds the rows of a response, or the error in its form.
+type table struct {
+	rows []row
+	err  error
+}
+
+// noTable returns the table of an unusable response.
+func noTable(format string, args ...any) table { return table{err: refuse(format, args...)} }
+
+// csvTable reads CSV with a given column.
+func csvTable(body []byte, column string) table {
 	if err := checkSize(body, "\n"); err != nil {
-		return nil, err
+		return table{err: err}
 	}
 	rows, bad, err := market.Rows(body)
 	header, _, _ := bytes.Cut(body, []byte("\n"))
 	switch {
 	case err != nil:
-		return nil, refuse("%w", err)
+		return noTable("%w", err)
 	case isXML(body):
-		return nil, refuse("is no CSV, it begins with %q", beginning(body))
+		return noTable("is no CSV, it begins with %q", beginning(body))
 	case !strings.Contains(plain.Name(string(header)), column):
-		return nil, refuse("has no column %q, it begins with %q", column, beginning(body))
+		return noTable("has no column %q, it begins with %q", column, beginning(body))
 	case len(bad) > 0:
-		return nil, refuse("line %d: %s", bad[0].Line, clip(bad[0].Reason))
+		return noTable("line %d: %s", bad[0].Line, clip(bad[0].Reason))
 	}
-	return rows, nil
+	return table{rows: rows}
 }
 
 // decode decodes JSON.
@@ -90,15 +99,15 @@ func decode(body []byte, v any) error {
 	return nil
 }
 
-// jsonRows reads the list at a path of names with dots, or the whole document if the path
+// jsonTable reads the list at a path of names with dots, or the whole document if the path
 // is empty. The name of a field has the names of its path.
-func jsonRows(body []byte, path string) ([]row, error) {
+func jsonTable(body []byte, path string) table {
 	var v any
 	if err := decode(body, &v); err != nil {
-		return nil, err
+		return table{err: err}
 	}
 	if v == nil {
-		return nil, refuse("is null, not a list")
+		return noTable("is null, not a list")
 	}
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(map[string]any)
@@ -106,29 +115,29 @@ func jsonRows(body []byte, path string) ([]row, error) {
 			break
 		}
 		if v, ok = object[name]; !ok {
-			return nil, refuse("has no %q, it begins with %q", path, beginning(body))
+			return noTable("has no %q, it begins with %q", path, beginning(body))
 		}
 	}
 	if v == nil || v == "" { // an empty list, also in documents that were XML
-		return nil, nil
+		return table{}
 	}
 	list, ok := v.([]any)
 	if object, one := v.(map[string]any); one && path != "" {
 		list = []any{object} // a list of one, in documents that were XML
 	} else if !ok {
-		return nil, refuse("has no list at %q, it begins with %q", path, beginning(body))
+		return noTable("has no list at %q, it begins with %q", path, beginning(body))
 	}
 	rows := make([]row, len(list))
 	for i, element := range list {
 		if _, ok := element.(map[string]any); !ok {
-			return nil, refuse("has no object at row %d, it begins with %q", i+1, beginning(body))
+			return noTable("has no object at row %d, it begins with %q", i+1, beginning(body))
 		}
 		rows[i] = row{}
 		if err := flatten(rows[i], "", element, 0); err != nil {
-			return nil, err
+			return table{err: err}
 		}
 	}
-	return rows, nil
+	return table{rows: rows}
 }
 
 // Limits of the path of a field. Each field stores its whole path, so that long paths need
@@ -172,23 +181,23 @@ type columns struct {
 
 // read reads the rows of the queried node. A row with an error refuses the response. A file
 // must not decide which series of its owner it changes, so other series are left out.
-func (q *Query) read(rows []row, c columns) (Data, error) {
+func (q *Query) read(t table, c columns) (Data, error) {
 	node := q.Parameters["node"]
 	if c.node != "" {
-		var err error
-		if rows, err = pick(rows, c.node, node); err != nil {
-			return Data{}, err
-		}
-		for _, r := range rows {
+		t = t.pick(c.node, node)
+		for _, r := range t.rows {
 			r["node"] = node // whatever else the row has in other columns of nodes
 		}
 	}
+	if t.err != nil {
+		return Data{}, t.err
+	}
 	if c.price != "" {
-		for i, r := range rows {
-			rows[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
+		for i, r := range t.rows {
+			t.rows[i] = row{"start": r[c.time], "price": r[c.price], "unit": cmp.Or(c.unit, "$/MWh")}
 		}
 	}
-	series, bad, err := market.ReadRows(rows, market.Options{
+	series, bad, err := market.ReadRows(t.rows, market.Options{
 		Node: node, Kind: c.kind, Location: q.Location, Step: c.step, Local: c.local, Ending: c.ends,
 	})
 	switch {
@@ -203,20 +212,20 @@ func (q *Query) read(rows []row, c columns) (Data, error) {
 }
 
 // pick returns the rows with a name in a column.
-func pick(rows []row, column, name string) ([]row, error) {
+func (t table) pick(column, name string) table {
 	var others []string
-	var picked []row
-	for _, r := range rows {
+	picked := table{err: t.err}
+	for _, r := range t.rows {
 		if strings.EqualFold(r[column], name) {
-			picked = append(picked, r)
+			picked.rows = append(picked.rows, r)
 		} else if len(others) < 5 && !slices.Contains(others, clip(r[column])) {
 			others = append(others, clip(r[column]))
 		}
 	}
-	if len(picked) == 0 && len(rows) > 0 {
-		return nil, refuse("has no %s %q; it has %s", column, name, strings.Join(others, ", "))
+	if len(picked.rows) == 0 && len(t.rows) > 0 {
+		return noTable("has no %s %q; it has %s", column, name, strings.Join(others, ", "))
 	}
-	return picked, nil
+	return picked
 }
 
 // within returns the prices of the queried span. A response without prices in the span is

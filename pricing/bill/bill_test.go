@@ -363,7 +363,7 @@ func TestSettlement_Yearly(t *testing.T) {
 func TestCalculate_NegativePrices(t *testing.T) {
 	m := threeMonths()
 	m.Load[0] = 100
-	terms := bill.Terms{HourlyPrices: make([]float64, len(m.Load))}
+	terms := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(9)}), HourlyPrices: make([]float64, len(m.Load))}
 	terms.HourlyPrices[0], terms.HourlyPrices[len(m.Load)-1] = 0.05, -0.2
 	if b := calculate(t, m, terms); !near(b.Total, 5-20) {
 		t.Errorf("$%v, want $-15", b.Total)
@@ -458,9 +458,11 @@ func TestReadRate_Forms(t *testing.T) {
 	rate := fields{"realtimepricing": prices, "fixedchargefirstmeter": 9, "fixedchargeunits": "$/month", "mincharge": 200, "minchargeunits": "$/year"}
 	for name, file := range map[string]any{"bare": rate, "items": fields{"items": []any{rate}}} {
 		terms, err := bill.ReadRate(marshal(t, file))
-		if err != nil || terms.Tariff != nil || len(terms.HourlyPrices) != 8760 ||
-			terms.FixedCharge != (pricing.Charge{Amount: 9, Unit: "$/month"}) || terms.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
-			t.Fatalf("%s: got %v, %+v, %+v", name, err, terms.FixedCharge, terms.MinimumCharge)
+		if err != nil || len(terms.HourlyPrices) != 8760 {
+			t.Fatalf("%s: got %v, %d prices", name, err, len(terms.HourlyPrices))
+		}
+		if info := terms.Tariff.Info(); info.FixedCharge != (pricing.Charge{Amount: 9, Unit: "$/month"}) || info.MinimumCharge != (pricing.Charge{Amount: 200, Unit: "$/year"}) {
+			t.Fatalf("%s: got %+v, %+v", name, info.FixedCharge, info.MinimumCharge)
 		}
 		year := bill.Meter{Start: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Step: time.Hour, Location: time.UTC, Load: make([]float64, 8760)}
 		for i := range year.Load {
@@ -472,8 +474,11 @@ func TestReadRate_Forms(t *testing.T) {
 	}
 	texts := slices.Repeat([]any{"0.10"}, 8760)
 	terms, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "fixedchargefirstmeter": "12.5", "mincharge": " 20 "}))
-	if err != nil || terms.HourlyPrices[8759] != 0.1 || terms.FixedCharge.Amount != 12.5 || terms.MinimumCharge.Amount != 20 {
-		t.Errorf("numbers as texts: %v, %+v, %+v", err, terms.FixedCharge, terms.MinimumCharge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info := terms.Tariff.Info(); terms.HourlyPrices[8759] != 0.1 || info.FixedCharge.Amount != 12.5 || info.MinimumCharge.Amount != 20 {
+		t.Errorf("numbers as texts: %+v, %+v", info.FixedCharge, info.MinimumCharge)
 	}
 	for _, wrong := range []any{"ten cents", true, nil, "NaN", ""} {
 		texts[7] = wrong
@@ -485,7 +490,7 @@ func TestReadRate_Forms(t *testing.T) {
 	if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "mincharge": true})); !errors.Is(err, bill.ErrTerms) {
 		t.Errorf("a minimum that is no number: %v", err)
 	}
-	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.Tariff == nil {
+	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.HourlyPrices != nil {
 		t.Errorf("with a tariff: %v", err)
 	}
 	var refused *urdb.Error

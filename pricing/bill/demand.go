@@ -9,9 +9,6 @@ import (
 // chargeDemand charges each month's demand and adds caveats for unknown charges. A
 // feed-in home has a separate meter for its use, so its demand ignores solar.
 func (t *Terms) chargeDemand(b *Bill, months []monthOfSteps, meterStep time.Duration) {
-	if t.Tariff == nil {
-		return
-	}
 	of := drawn
 	if t.Metering == FeedIn {
 		of = used

@@ -167,11 +167,8 @@ func (f *filling) add(l *ladder, kwh float64) {
 // given, and otherwise the tariff's sell rates by period and tier. Only energy that the home
 // pays for counts towards the tiers.
 func (t *Terms) pay(m *monthOfSteps, f flow) float64 {
-	switch {
-	case t.ExportPrices != nil:
+	if t.ExportPrices != nil {
 		return sum(m, func(_ *dayOfSteps, s step) float64 { return f(s) * t.ExportPrices[s.index] })
-	case t.Tariff == nil:
-		return 0
 	}
 	charged := drawn
 	if t.Metering == FeedIn {

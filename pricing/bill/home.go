@@ -130,7 +130,7 @@ func (h *Home) replaceSolar(r *Request) error {
 // setMetering sets the metering and the prices of exported energy, and returns their caveats.
 // The price signal's rules decide the metering, unless the terms name it.
 func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
-	if t.Tariff == nil { // HourlyPrices apply, and there is no rate plan with rules
+	if t.HourlyPrices != nil { // the rate has no rules
 		return t.settleHourly(m), nil
 	}
 	follows, err := t.followsMarket(m)

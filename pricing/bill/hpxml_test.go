@@ -45,6 +45,6 @@ func hpxmlTerms(t *testing.T, c *billtest.Case) bill.Terms {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms.Tariff, terms.HourlyPrices, terms.FixedCharge, terms.MinimumCharge = rate.Tariff, rate.HourlyPrices, rate.FixedCharge, rate.MinimumCharge
+	terms.Tariff, terms.HourlyPrices = rate.Tariff, rate.HourlyPrices
 	return terms
 }

@@ -136,9 +136,7 @@ func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 			day = &month.seen[len(month.seen)-1]
 		}
 		s := step{index: i, quarter: (at.Hour()*60 + at.Minute()) / 15, load: max(load, 0), solar: max(-load, 0)}
-		if t.Tariff != nil {
-			s.period = day.rates.Period(s.quarter)
-		}
+		s.period = day.rates.Period(s.quarter)
 		if len(m.Solar) > 0 {
 			s.solar += m.Solar[i]
 		}

@@ -84,7 +84,7 @@ func TestCredits_RetailOfKWh(t *testing.T) {
 
 // A bill says why generated energy earns nothing.
 func TestCredits_NothingEarned(t *testing.T) {
-	hourly := bill.Terms{HourlyPrices: make([]float64, len(threeMonths().Load))}
+	hourly := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(9)}), HourlyPrices: make([]float64, len(threeMonths().Load))}
 	selling := bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1, "sell": 0.05}}}})}
 	silent := bill.Terms{Tariff: parse(t, fields{"energyratestructure": []any{[]any{fields{"rate": 0.1}}}})}
 	composed := bill.Terms{Tariff: silent.Tariff, Parts: []pricing.PricedPart{

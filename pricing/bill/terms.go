@@ -69,11 +69,10 @@ type Terms struct {
 	Usage pricing.Usage
 
 	// HourlyPrices replace the tariff's energy prices, one price per step of the meter,
-	// $/kWh. The tariff's fixed and minimum charges still apply. Tariff may be nil.
+	// $/kWh. The tariff's fixed and minimum charges still apply.
 	HourlyPrices []float64
-	// FixedCharge replaces the tariff's charge if Tariff is nil. MinimumCharge replaces the
-	// tariff's minimums if it has a unit.
-	FixedCharge, MinimumCharge pricing.Charge
+	// MinimumCharge replaces the tariff's minimums if it has a unit.
+	MinimumCharge pricing.Charge
 
 	// Rules are the rules of the settlement. Calculate ignores Minimum, MinimumUnit and
 	// NonNetMetered: ForHome turns them into MinimumCharge and Metering.
@@ -108,8 +107,8 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: %w", ErrTerms, err)
 	}
 	switch {
-	case t.Tariff == nil && t.HourlyPrices == nil:
-		return fmt.Errorf("%w: neither a tariff nor prices by the hour", ErrTerms)
+	case t.Tariff == nil:
+		return fmt.Errorf("%w: no tariff", ErrTerms)
 	case t.HourlyPrices != nil && len(t.HourlyPrices) != steps:
 		return fmt.Errorf("%w: %d prices for %d steps", ErrTerms, len(t.HourlyPrices), steps)
 	case t.ExportPrices != nil && len(t.ExportPrices) != steps:
@@ -144,9 +143,6 @@ func (t *Terms) on(d pricing.Date) (pricing.Day, error) {
 }
 
 func (t *Terms) tariffOn(d pricing.Date) (pricing.Day, error) {
-	if t.Tariff == nil {
-		return pricing.Day{Info: pricing.TariffInfo{FixedCharge: t.FixedCharge, MinimumCharge: t.MinimumCharge}}, nil
-	}
 	if t.AnyDate {
 		return t.Tariff.AnyDay(d), nil
 	}

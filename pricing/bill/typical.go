@@ -100,10 +100,7 @@ func isLeap(year int) bool {
 // yearInForce returns the start of a year, either with or without a leap day. The newest
 // versions and riders of the tariff and of all parts have begun at that time.
 func yearInForce(t *Terms, leap bool) time.Time {
-	var tariffs []*pricing.Tariff
-	if t.Tariff != nil {
-		tariffs = append(tariffs, t.Tariff)
-	}
+	tariffs := []*pricing.Tariff{t.Tariff}
 	for _, part := range t.Parts {
 		tariffs = append(tariffs, part.Tariff)
 	}

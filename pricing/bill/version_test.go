@@ -293,8 +293,8 @@ func TestTypicalYear_Riders(t *testing.T) {
 func TestTypicalYear_LeapDay(t *testing.T) {
 	request := hourly("", 366, func(int) float64 { return 1 })
 	request.StepMinutes = 0 // as many steps as a year has hours
-	fixed := pricing.Charge{Amount: 10, Unit: "$/month"}
-	byTheHour := bill.Terms{HourlyPrices: slices.Repeat([]float64{0.1}, 8784), FixedCharge: fixed}
+	ofCharges := parse(t, fields{"energyratestructure": flatRate(9), "fixedchargefirstmeter": 10})
+	byTheHour := bill.Terms{Tariff: ofCharges, HourlyPrices: slices.Repeat([]float64{0.1}, 8784)}
 	ofPlan := bill.Terms{Tariff: parse(t, fields{"energyratestructure": flatRate(0.1), "fixedchargefirstmeter": 10})}
 	for name, terms := range map[string]bill.Terms{"prices by the hour": byTheHour, "plan": ofPlan} {
 		for _, year := range []int{0, 2024} {

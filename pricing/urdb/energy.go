@@ -18,7 +18,7 @@ const (
 func (r *reader) energyRates() [][]pricing.Tier {
 	const key = "energyratestructure"
 	if !r.has(key) && r.has(marketKey) {
-		return [][]pricing.Tier{{{Unit: pricing.UnitKWh}}} // only the market's price
+		return noEnergyRates()
 	}
 	if !r.has(key) {
 		r.problem(key, "%s", r.whyNoEnergyRates())
@@ -42,9 +42,13 @@ func (r *reader) energyRates() [][]pricing.Tier {
 	return periods
 }
 
+// noEnergyRates returns the period of a rate without energy prices of its own, such as a
+// rate that follows a market.
+func noEnergyRates() [][]pricing.Tier { return [][]pricing.Tier{{{Unit: pricing.UnitKWh}}} }
+
 func (r *reader) whyNoEnergyRates() string {
 	switch {
-	case r.has("realtimepricing"):
+	case r.has(hourlyKey):
 		return "there is no price per kWh by period: a list of real-time prices is not a published tariff"
 	case r.has("flatdemandstructure") || r.has("demandratestructure"):
 		return "there is no price per kWh: a plan of demand charges alone gives no price signal"

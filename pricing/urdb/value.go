@@ -2,7 +2,6 @@ package urdb
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -82,11 +81,16 @@ func (r *reader) finite(path string, v any) (value float64, ok bool) {
 	if absent(v) {
 		return 0, false
 	}
-	f, err := Number(v)
-	if err != nil {
+	f, err := parseNumber(v)
+	switch {
+	case err != nil:
 		r.problem(path, "%s", err)
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		r.problem(path, "must be a finite number")
+	default:
+		return f, true
 	}
-	return f, err == nil
+	return 0, false
 }
 
 // integer reads a whole number. It accepts 7.0 and "7".
@@ -153,18 +157,6 @@ func dateOfUnix(seconds float64) pricing.Date {
 func absent(v any) bool {
 	s, isText := v.(string)
 	return v == nil || isText && strings.TrimSpace(s) == ""
-}
-
-// Number returns the finite number of a json.Number or of a decimal number in a string.
-func Number(v any) (float64, error) {
-	f, err := parseNumber(v)
-	switch {
-	case err != nil:
-		return 0, err
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return 0, errors.New("must be a finite number")
-	}
-	return f, nil
 }
 
 // parseNumber reads a JSON number or a decimal number in a string. It may return an

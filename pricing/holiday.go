@@ -61,9 +61,6 @@ func UtilityCalendar(eiaID int) Holidays {
 	return calendars[len(calendars)-1].Holidays
 }
 
-// juneteenthSince is the first year of Juneteenth, the newest holiday.
-const juneteenthSince = 2021
-
 // holidayNames are the spellings of holidays in plans, in lower case and letters only.
 var holidayNames = map[string]holidaySet{
 	"federal": federalHolidays, "usfederal": federalHolidays, "federalholidays": federalHolidays,
@@ -80,17 +77,29 @@ var holidayNames = map[string]holidaySet{
 	"christmas": christmasDay, "christmasday": christmasDay,
 }
 
-// fixedHolidays are the holidays on a fixed date of the year.
-var fixedHolidays = []struct {
-	month time.Month
-	day   int
-	name  holidaySet
+// anyWeekday marks a holiday on a fixed day of the month.
+const anyWeekday = -1
+
+// federalRules are the dates of the federal holidays (5 U.S.C. 6103). A holiday with a weekday
+// is on the first such weekday from the day on.
+var federalRules = []struct {
+	name    holidaySet
+	month   time.Month
+	day     int
+	weekday time.Weekday
+	since   int // first year
 }{
-	{time.January, 1, newYearsDay},
-	{time.June, 19, juneteenth},
-	{time.July, 4, independenceDay},
-	{time.November, 11, veteransDay},
-	{time.December, 25, christmasDay},
+	{newYearsDay, time.January, 1, anyWeekday, 0},
+	{kingDay, time.January, 15, time.Monday, 0},
+	{presidentsDay, time.February, 15, time.Monday, 0},
+	{memorialDay, time.May, 25, time.Monday, 0},
+	{juneteenth, time.June, 19, anyWeekday, 2021},
+	{independenceDay, time.July, 4, anyWeekday, 0},
+	{laborDay, time.September, 1, time.Monday, 0},
+	{columbusDay, time.October, 8, time.Monday, 0},
+	{veteransDay, time.November, 11, anyWeekday, 0},
+	{thanksgivingDay, time.November, 22, time.Thursday, 0},
+	{christmasDay, time.December, 25, anyWeekday, 0},
 }
 
 // Holidays is the set of days that a plan prices as a weekend.
@@ -167,50 +176,24 @@ func (c *card) weighHoliday(q *quote, quarter int) {
 // 6103 and Executive Order 11582). The Saturday and the Sunday themselves are a weekend
 // anyway.
 func observed(day localDay, saturdaysStay bool) holidaySet {
-	set := fixedHolidayOn(day.date)
-	switch day.weekday {
-	case time.Friday:
-		if saturdaysStay {
-			break
-		}
-		set |= fixedHolidayOn(dateOfDay(day.number + 1))
-	case time.Monday:
-		set |= fixedHolidayOn(dateOfDay(day.number - 1))
-		set |= mondayHolidayOn(day.date)
-	case time.Thursday:
-		if day.date.Month == time.November && nth(day.date) == 4 {
-			set |= thanksgivingDay
-		}
+	set := federalOn(day)
+	switch {
+	case day.weekday == time.Friday && !saturdaysStay:
+		set |= federalOn(newLocalDay(day.number + 1))
+	case day.weekday == time.Monday:
+		set |= federalOn(newLocalDay(day.number - 1))
 	}
 	return set
 }
 
-func fixedHolidayOn(d Date) holidaySet {
-	for _, h := range fixedHolidays {
-		if h.month == d.Month && h.day == d.Day && (h.name != juneteenth || d.Year >= juneteenthSince) {
+// federalOn returns the federal holiday on a day, or none.
+func federalOn(day localDay) holidaySet {
+	for _, h := range federalRules {
+		days := day.date.Day - h.day
+		onDay := h.weekday == anyWeekday && days == 0 || h.weekday == day.weekday && days >= 0 && days < 7
+		if h.month == day.date.Month && onDay && day.date.Year >= h.since {
 			return h.name
 		}
 	}
 	return 0
 }
-
-// mondayHolidayOn returns the holiday on this Monday of its month.
-func mondayHolidayOn(d Date) holidaySet {
-	const daysOfMay = 31
-	switch {
-	case d.Month == time.January && nth(d) == 3:
-		return kingDay
-	case d.Month == time.February && nth(d) == 3:
-		return presidentsDay
-	case d.Month == time.May && d.Day > daysOfMay-7:
-		return memorialDay
-	case d.Month == time.September && nth(d) == 1:
-		return laborDay
-	case d.Month == time.October && nth(d) == 2:
-		return columbusDay
-	}
-	return 0
-}
-
-// nth returns the ordinal of a date's weekday within its month.
-func nth(d Date) int { return (d.Day + 6) / 7 }

@@ -47,14 +47,12 @@ type Schedule [12][QuartersADay]uint16
 // TariffInfo holds the facts of a tariff except its energy prices. Its charges are not
 // part of a marginal price, as they do not change with one more kWh.
 type TariffInfo struct {
-	Label       string // identifier in the rate database
-	Name        string
-	Utility     string
-	EIAID       int // utility number of the US Energy Information Administration; 0 if not given
-	Sector      string
-	Source      string // publication that contains the tariff
-	Description string
-	DGRules     string // rules for distributed generation, such as "Net Metering"
+	Label   string // identifier in the rate database
+	Name    string
+	Utility string
+	EIAID   int    // utility number of the US Energy Information Administration; 0 if not given
+	Source  string // publication that contains the tariff
+	DGRules string // rules for distributed generation, such as "Net Metering"
 
 	// EffectiveFrom and EffectiveTo are the first and the last day in force. Both are
 	// inclusive, from midnight to midnight of the home's own wall clock. A zero date

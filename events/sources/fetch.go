@@ -172,7 +172,7 @@ func (f *fetcher) one(ctx context.Context, r *feed.Request) (data feed.Data, err
 	if f.left -= int64(len(body)); f.left < 0 {
 		return data, f.explain(request, fmt.Errorf("the data is larger than %d MiB", maxBytes>>20))
 	}
-	if data, err = f.read(&feed.Response{Request: r, Header: response.Header, Body: body}); err != nil {
+	if data, err = f.read(&feed.Response{Request: r, Body: body}); err != nil {
 		return data, f.explain(request, err)
 	}
 	if tag, at := response.Header.Get("ETag"), response.Header.Get("Last-Modified"); tag != "" || at != "" {

@@ -83,7 +83,6 @@ type Request struct {
 // Response is the response to a request.
 type Response struct {
 	Request *Request
-	Header  http.Header
 	Body    []byte
 }
 

@@ -84,7 +84,7 @@ func send(t *testing.T, r feed.Request) (*feed.Response, bool) {
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", r.URL, response.StatusCode, body)
 	}
-	return &feed.Response{Request: &r, Header: response.Header, Body: body}, true
+	return &feed.Response{Request: &r, Body: body}, true
 }
 
 // response returns a response to the request of an address.

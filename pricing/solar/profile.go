@@ -11,7 +11,6 @@ import (
 // all homes with the same climate and array.
 type Profile struct {
 	Year  *climate.Year
-	Array Array
 	power []float32 // kW per kW of modules
 }
 
@@ -27,7 +26,7 @@ func NewProfile(y *climate.Year, a Array) (*Profile, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	p := &Profile{Year: y, Array: a, power: make([]float32, climate.Quarters)}
+	p := &Profile{Year: y, power: make([]float32, climate.Quarters)}
 	middle := time.Date(referenceYear, time.January, 1, 0, 0, 0, 0, time.UTC).Add(quarterHour/2 - y.Offset)
 	for i := range p.power {
 		w := y.Quarter(i)

@@ -19,7 +19,7 @@ func TestParse_Tariff(t *testing.T) {
 	info := tariff.Info()
 	want := pricing.TariffInfo{
 		Label: "5a0b28045457a3ea2aca608e", Name: "A - Residential Service", Utility: "Jackson Electric Member Corp",
-		EIAID: 9601, Sector: "Residential", Source: "http://www.jacksonemc.com/sites/default/files/a-17_final.pdf",
+		EIAID: 9601, Source: "http://www.jacksonemc.com/sites/default/files/a-17_final.pdf",
 		DGRules: "Net Metering", EffectiveFrom: pricing.Date{Year: 2017, Month: time.January, Day: 1},
 		FixedCharge: pricing.Charge{Amount: 5.5, Unit: "$/month"},
 	}

@@ -19,7 +19,6 @@ const MaxTariffBytes = 4 << 20
 const (
 	maxShortText = 512
 	maxSource    = 4 << 10
-	maxLongText  = 256 << 10
 )
 
 // maxVersions is the maximum number of versions of one plan.
@@ -187,9 +186,7 @@ func (r *reader) info() pricing.TariffInfo {
 		Name:          r.text("name", maxShortText),
 		Utility:       r.text("utility", maxShortText),
 		EIAID:         r.integer("eiaid"),
-		Sector:        r.text("sector", maxShortText),
 		Source:        r.text("source", maxSource),
-		Description:   r.text("description", maxLongText),
 		DGRules:       r.text("dgrules", maxShortText),
 		Caveat:        r.text("caveat", maxSource),
 		SourceDate:    r.date("sourcedate"),

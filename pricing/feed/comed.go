@@ -23,9 +23,9 @@ var comedAdapter = Adapter{
 			return []Request{{URL: q.address("", "type", "currenthouraverage", "format", "json")}}, nil
 		}
 		// Prevailing Central time is at most an hour later than standard time.
-		central, layout := time.FixedZone("CST", -6*60*60), "200601021504"
+		standard, layout := time.FixedZone("CST", -6*60*60), "200601021504"
 		return []Request{{URL: q.address("", "type", "5minutefeed", "format", "json",
-			"datestart", q.From.In(central).Format(layout), "dateend", q.To.Add(time.Hour).In(central).Format(layout))}}, nil
+			"datestart", q.From.In(standard).Format(layout), "dateend", q.To.Add(time.Hour).In(standard).Format(layout))}}, nil
 	},
 	Read: readComEd,
 }

@@ -21,7 +21,7 @@ import (
 var ercotAdapter = Adapter{
 	Name: "ercot", Title: "ERCOT: settlement point prices",
 	Doc: "https://developer.ercot.com", URL: "https://api.ercot.com/api/public-reports",
-	Every: time.Hour, Timezone: ercotZone,
+	Every: time.Hour, Timezone: "America/Chicago",
 	Parameters: []Parameter{
 		{Name: "node", Doc: "name of the settlement point", Example: "LZ_HOUSTON", Required: true}, marketParameter,
 		{Name: "tokenUrl", Doc: "address of the token service, if it is not ERCOT's"},
@@ -31,7 +31,6 @@ var ercotAdapter = Adapter{
 }
 
 const (
-	ercotZone     = "America/Chicago"                                                                                 // of ERCOT's local dates, whatever the source's is
 	ercotTokenURL = "https://ercotb2c.b2clogin.com/ercotb2c.onmicrosoft.com/B2C_1_PUBAPI-ROPC-FLOW/oauth2/v2.0/token" //nolint:gosec // an address, no credentials
 	ercotClient   = "fec253ea-0d06-4272-a5e6-b478baeecd70"                                                            // the same for all users
 	ercotRows     = "5000"
@@ -50,10 +49,7 @@ func ercotRequests(q *Query) ([]Request, error) {
 }
 
 func readERCOT(q *Query, r *Response) (Data, error) {
-	q, err := q.in(ercotZone)
-	if err != nil {
-		return Data{}, err
-	}
+	q = q.in(central)
 	if r.Request.Body != nil {
 		return readToken(r, "id_token", q.ercotPage)
 	}

@@ -13,14 +13,11 @@ import (
 var isoneAdapter = Adapter{
 	Name: "isone", Title: "ISO New England: hourly locational marginal prices",
 	Doc: "https://www.iso-ne.com/participate/support/web-services-data", URL: "https://webservices.iso-ne.com/api/v1.1",
-	Every: time.Hour, Timezone: isoneZone,
+	Every: time.Hour, Timezone: "America/New_York",
 	Parameters: []Parameter{{Name: "node", Doc: "number of the location", Example: "4000", Required: true}, marketParameter},
 	Secret:     "user name and password with a colon between them",
 	Requests:   isoneRequests, Read: readISONE,
 }
-
-// isoneZone is the time zone of the reports' days, whatever the source's is.
-const isoneZone = "America/New_York"
 
 func isoneRequests(q *Query) ([]Request, error) {
 	report := byMarket(q, "/hourlylmp/da/final/day/", "/hourlylmp/rt/prelim/day/")
@@ -28,9 +25,9 @@ func isoneRequests(q *Query) ([]Request, error) {
 		"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Secret))},
 		"Accept":        {"application/json"},
 	}
-	return q.daily(isoneZone, func(day time.Time) Request {
+	return q.daily(eastern, func(day time.Time) Request {
 		return Request{URL: q.address(report + day.Format("20060102") + "/location/" + q.Parameters["node"]), Header: header}
-	})
+	}), nil
 }
 
 func readISONE(q *Query, r *Response) (Data, error) {

@@ -20,7 +20,7 @@ import (
 var misoAdapter = Adapter{
 	Name: "miso", Title: "MISO: hourly locational marginal prices",
 	Doc: "https://www.misoenergy.org/markets-and-operations/real-time--market-data/market-reports/", URL: "https://docs.misoenergy.org/marketreports",
-	Every: time.Hour, Timezone: misoZone,
+	Every: time.Hour, Timezone: "Etc/GMT+5",
 	Parameters: []Parameter{
 		{Name: "node", Doc: "name of the node", Example: "MINN.HUB", Required: true},
 		{Name: "report", Doc: "report of the prices, da_expost_lmp by default", Values: []string{"da_expost_lmp", "da_exante_lmp", "rt_lmp_prelim", "rt_lmp_final"}},
@@ -28,14 +28,11 @@ var misoAdapter = Adapter{
 	Requests: misoRequests, Read: readMISO,
 }
 
-// misoZone is the time zone of MISO's files, Eastern Standard Time all year.
-const misoZone = "Etc/GMT+5"
-
 func misoRequests(q *Query) ([]Request, error) {
 	report := cmp.Or(q.Parameters["report"], "da_expost_lmp")
-	return q.daily(misoZone, func(day time.Time) Request {
+	return q.daily(easternStandard, func(day time.Time) Request {
 		return Request{URL: q.address("/" + day.Format("20060102") + "_" + report + ".csv")}
-	})
+	}), nil
 }
 
 var misoDate = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
@@ -43,7 +40,7 @@ var misoDate = regexp.MustCompile(`\d{2}/\d{2}/\d{4}`)
 func readMISO(q *Query, r *Response) (Data, error) {
 	address, _, _ := strings.Cut(r.Request.URL, "?")
 	asked, _, _ := strings.Cut(path.Base(address), "_")
-	day, err := time.ParseInLocation("20060102", asked, eastern)
+	day, err := time.ParseInLocation("20060102", asked, easternStandard)
 	if err != nil {
 		return Data{}, refuse("has a request without a day: %w", err)
 	}

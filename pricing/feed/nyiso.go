@@ -14,24 +14,17 @@ import (
 var nyisoAdapter = Adapter{
 	Name: "nyiso", Title: "NYISO: zonal day-ahead and real-time prices",
 	Doc: "https://www.nyiso.com/energy-market-operational-data", URL: "https://mis.nyiso.com/public/csv",
-	Every: time.Hour, Timezone: nyisoZone,
+	Every: time.Hour, Timezone: "America/New_York",
 	Parameters: []Parameter{{Name: "node", Doc: "name of the zone", Example: "N.Y.C.", Required: true}, marketParameter},
 	Requests:   nyisoRequests, Read: readNYISO,
 }
 
-// nyisoZone is the time zone of NYISO's files, whatever the source's is.
-const nyisoZone = "America/New_York"
-
 func nyisoRequests(q *Query) ([]Request, error) {
 	file := byMarket(q, "/damlbmp/20060102damlbmp_zone.csv", "/realtime/20060102realtime_zone.csv")
-	return q.daily(nyisoZone, func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} })
+	return q.daily(eastern, func(day time.Time) Request { return Request{URL: q.address(day.Format(file))} }), nil
 }
 
 func readNYISO(q *Query, r *Response) (Data, error) {
-	q, err := q.in(nyisoZone)
-	if err != nil {
-		return Data{}, err
-	}
 	t := csvTable(r.Body, "timestamp")
 	c := columns{node: "name", time: "timestamp", price: "lbmpmwhr", kind: q.kind(), step: time.Hour, local: true}
 	if c.kind == market.RealTime {
@@ -39,7 +32,7 @@ func readNYISO(q *Query, r *Response) (Data, error) {
 		t = t.pick(c.node, q.Parameters["node"])
 		t.rows = regularRows(t.rows)
 	}
-	return q.read(t, c)
+	return q.in(eastern).read(t, c)
 }
 
 // regularRows returns the rows of the five-minute dispatch. The file also has the times of

@@ -22,14 +22,11 @@ var pjmAdapter = Adapter{
 // pjmRows is the number of rows of a page. A node has 744 hours in a month.
 const pjmRows = 1000
 
-// eastern is the zone of Eastern Standard Time all year.
-var eastern = time.FixedZone("EST", -5*60*60)
-
 func pjmRequests(q *Query) ([]Request, error) {
 	// The filter is in prevailing Eastern time, which is at most an hour later than
 	// standard time. So the range has all wanted hours in any season.
 	const layout = "01/02/2006 15:04"
-	hours := q.From.In(eastern).Format(layout) + "to" + q.To.Add(time.Hour).In(eastern).Format(layout)
+	hours := q.From.In(easternStandard).Format(layout) + "to" + q.To.Add(time.Hour).In(easternStandard).Format(layout)
 	return []Request{{
 		URL: q.address(byMarket(q, "/da_hrl_lmps", "/rt_hrl_lmps"), "pnode_id", q.Parameters["node"], "datetime_beginning_ept", hours,
 			"row_is_current", "TRUE", "startRow", "1", "rowCount", strconv.Itoa(pjmRows)),

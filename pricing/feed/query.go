@@ -2,8 +2,8 @@ package feed
 
 import (
 	"cmp"
-	"fmt"
 	"time"
+	_ "time/tzdata" // for a machine without time zones
 
 	"github.com/gridhook/gridhook/pricing/market"
 )
@@ -27,31 +27,37 @@ func byMarket[T any](q *Query, dayAhead, realTime T) T {
 	return dayAhead
 }
 
-// in returns the query in the time zone of an operator's local times and files. The zone of
-// the source may be another.
-func (q *Query) in(zone string) (*Query, error) {
-	location, err := time.LoadLocation(zone)
+// The time zones of operators' local times and files. The zone of a source may be another.
+var (
+	eastern         = zone("America/New_York")
+	easternStandard = time.FixedZone("EST", -5*60*60) // all year
+	central         = zone("America/Chicago")
+)
+
+// zone returns a time zone of the embedded database.
+func zone(name string) *time.Location {
+	location, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("time zone of the operator: %w", err)
+		panic(err)
 	}
+	return location
+}
+
+// in returns the query in the time zone of an operator.
+func (q *Query) in(zone *time.Location) *Query {
 	own := *q
-	own.Location = location
-	return &own, nil
+	own.Location = zone
+	return &own
 }
 
 // daily returns the requests of an operator's local days in the queried span. A day may be
 // unpublished.
-func (q *Query) daily(zone string, request func(day time.Time) Request) ([]Request, error) {
-	q, err := q.in(zone)
-	if err != nil {
-		return nil, err
-	}
-	var requests []Request
-	year, month, first := q.From.In(q.Location).Date()
+func (q *Query) daily(zone *time.Location, request func(day time.Time) Request) (requests []Request) {
+	year, month, first := q.From.In(zone).Date()
 	for n := 0; ; n++ {
-		day := time.Date(year, month, first+n, 0, 0, 0, 0, q.Location)
+		day := time.Date(year, month, first+n, 0, 0, 0, 0, zone)
 		if !day.Before(q.To) {
-			return requests, nil
+			return requests
 		}
 		r := request(day)
 		r.Optional = true

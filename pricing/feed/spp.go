@@ -13,22 +13,19 @@ import (
 var sppAdapter = Adapter{
 	Name: "spp", Title: "SPP: locational marginal prices by settlement location",
 	Doc: "https://portal.spp.org/pages/da-lmp-by-location", URL: "https://portal.spp.org/file-browser-api/download",
-	Every: time.Hour, everyRealTime: 5 * time.Minute, Timezone: sppZone,
+	Every: time.Hour, everyRealTime: 5 * time.Minute, Timezone: "America/Chicago",
 	Parameters: []Parameter{{Name: "node", Doc: "name of the settlement location", Example: "SPPNORTH_HUB", Required: true}, marketParameter},
 	Requests:   sppRequests, Read: readSPP,
 }
-
-// sppZone is the time zone of the files' days, whatever the source's is.
-const sppZone = "America/Chicago"
 
 func sppRequests(q *Query) ([]Request, error) {
 	if q.kind() == market.RealTime {
 		return []Request{{URL: q.address("/rtbm-lmp-by-location", "path", "/RTBM-LMP-SL-latestInterval.csv")}}, nil
 	}
-	return q.daily(sppZone, func(day time.Time) Request {
+	return q.daily(central, func(day time.Time) Request {
 		file := day.Format("/2006/01/By_Day/DA-LMP-SL-20060102") + "0100.csv"
 		return Request{URL: q.address("/da-lmp-by-settlement-location", "path", file)}
-	})
+	}), nil
 }
 
 func readSPP(q *Query, r *Response) (Data, error) {

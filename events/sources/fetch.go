@@ -205,6 +205,9 @@ func (f *fetcher) tryRead(r *feed.Response) (data feed.Data, err error) {
 			err = fmt.Errorf("%w: the adapter failed: %v", feed.ErrResponse, p)
 		}
 	}()
+	if r.Request.Read != nil {
+		return r.Request.Read(f.query, r)
+	}
 	return f.adapter.Read(f.query, r)
 }
 

@@ -72,12 +72,8 @@ type Request struct {
 	// Optional means that status 404 is no error: the operator has not published the
 	// prices of the day yet.
 	Optional bool
-	// versions holds the versions of the tariff that the response continues.
-	versions []json.RawMessage
-	// descriptors describe the payloads of the response's events. The program has them.
-	descriptors []openadrDescriptor
-	// spans has the prices of the earlier pages.
-	spans []span
+	// Read reads the response. nil means the adapter's Read.
+	Read func(q *Query, r *Response) (Data, error)
 }
 
 // Response is the response to a request.

@@ -45,14 +45,11 @@ func ercotRequests(q *Query) ([]Request, error) {
 	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], ercotTokenURL), url.Values{
 		"grant_type": {"password"}, "username": {user}, "password": {password}, "response_type": {"id_token"},
 		"scope": {"openid " + ercotClient + " offline_access"}, "client_id": {ercotClient},
-	})}, nil
+	}, "id_token", q.in(central).ercotPage)}, nil
 }
 
 func readERCOT(q *Query, r *Response) (Data, error) {
 	q = q.in(central)
-	if r.Request.Body != nil {
-		return readToken(r, "id_token", q.ercotPage)
-	}
 	t, next := ercotTable(r)
 	for _, r := range t.rows {
 		r["settlementpoint"] = cmp.Or(r["settlementpoint"], r["settlementpointname"])

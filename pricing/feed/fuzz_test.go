@@ -2,9 +2,8 @@ package feed_test
 
 import (
 	"errors"
+	"maps"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/gridhook/gridhook/pricing/feed"
@@ -13,33 +12,32 @@ import (
 
 // Whatever a server sends, an adapter returns prices of the queried days or an error.
 func FuzzAdapter_Read(f *testing.F) {
-	adapters := feed.Adapters()
-	addresses := []string{"http://source/20260701_da_expost_lmp.csv?page=1&startRow=1", "http://source/?getpage=a", "http://source/?eia=1&offset=0#a", "http://source/events?programID=p", "http://source/programs"}
+	adapters, sources := feed.Adapters(), sources()
+	maps.Copy(sources, new(feedtest.Market).Others())
 	queried := make([]feedtest.Source, len(adapters))
+	asked := make([][]*feed.Request, len(adapters)) // the requests of a fetch
 	for i, a := range adapters {
-		queried[i] = feedtest.Source{Adapter: a.Name, Parameters: map[string]string{"label": "a"}, Zone: "America/New_York"}
 		f.Add(uint8(i), uint8(0), []byte("<html>"))
-		for _, s := range sources() {
-			if s.Adapter != a.Name {
+		f.Add(uint8(i), uint8(3), []byte(`[{"programID":"p60","intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"PRICE","values":[0.1]}]}]}]`))
+		f.Add(uint8(i), uint8(1), []byte(`{"items":[{"label":"b","eiaid":1,"enddate":1,"supersedes":"a"}]}`))
+		for _, s := range sources {
+			if s.Adapter != a.Name || asked[i] != nil {
 				continue
 			}
 			queried[i] = s
-			requests, err := a.Requests(s.Query("http://source", "2026-07-01", 1))
-			if err != nil || requests[0].Body != nil {
-				continue
+			if _, err := fetchSeen(f, s, "2026-07-01", 1, func(r *feed.Response) {
+				f.Add(uint8(i), uint8(len(asked[i])), r.Body[:min(len(r.Body), 1500)])
+				asked[i] = append(asked[i], r.Request)
+			}); err != nil {
+				f.Fatal(err)
 			}
-			recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, requests[0].URL, nil)
-			request.Header = requests[0].Header
-			s.Serve(recorder, request)
-			f.Add(uint8(i), uint8(0), recorder.Body.Bytes()[:min(recorder.Body.Len(), 1500)])
 		}
-		f.Add(uint8(i), uint8(3), []byte(`[{"programID":"p","intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},"intervals":[{"payloads":[{"type":"PRICE","values":[0.1]}]}]}]`))
-		f.Add(uint8(i), uint8(2), []byte(`{"items":[{"label":"b","eiaid":1,"enddate":1,"supersedes":"a"}]}`))
 	}
-	f.Fuzz(func(t *testing.T, adapter, address uint8, body []byte) {
-		a, s := adapters[int(adapter)%len(adapters)], queried[int(adapter)%len(adapters)]
+	f.Fuzz(func(t *testing.T, adapter, request uint8, body []byte) {
+		i := int(adapter) % len(adapters)
+		a, s, r := adapters[i], queried[i], asked[i][int(request)%len(asked[i])]
 		q := s.Query("http://source", "2026-07-01", 1)
-		data, err := a.Read(q, response(addresses[int(address)%len(addresses)], string(body)))
+		data, err := read(a, q, &feed.Response{Request: r, Body: body})
 		if err != nil && !errors.Is(err, feed.ErrResponse) {
 			t.Fatal(err)
 		}

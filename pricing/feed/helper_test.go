@@ -16,7 +16,13 @@ import (
 func sources() map[string]feedtest.Source { return new(feedtest.Market).Sources() }
 
 // fetch runs a fetch to its end, as a worker does.
-func fetch(t *testing.T, s feedtest.Source, from string, days int) (feed.Data, error) {
+func fetch(t testing.TB, s feedtest.Source, from string, days int) (feed.Data, error) {
+	t.Helper()
+	return fetchSeen(t, s, from, days, func(*feed.Response) {})
+}
+
+// fetchSeen is like fetch, and passes each response to seen.
+func fetchSeen(t testing.TB, s feedtest.Source, from string, days int, seen func(*feed.Response)) (feed.Data, error) {
 	t.Helper()
 	server := httptest.NewServer(s.Serve)
 	defer server.Close()
@@ -40,7 +46,8 @@ func fetch(t *testing.T, s feedtest.Source, from string, days int) (feed.Data, e
 		if !ok {
 			continue
 		}
-		data, err := adapter.Read(q, response)
+		seen(response)
+		data, err := read(adapter, q, response)
 		if err != nil {
 			return feed.Data{}, err
 		}
@@ -55,8 +62,16 @@ func fetch(t *testing.T, s feedtest.Source, from string, days int) (feed.Data, e
 	return all, nil
 }
 
+// read reads a response, as a worker does.
+func read(a feed.Adapter, q *feed.Query, r *feed.Response) (feed.Data, error) {
+	if r.Request.Read != nil {
+		return r.Request.Read(q, r)
+	}
+	return a.Read(q, r)
+}
+
 // send makes a request. It is false if the response is an allowed 404.
-func send(t *testing.T, r feed.Request) (*feed.Response, bool) {
+func send(t testing.TB, r feed.Request) (*feed.Response, bool) {
 	t.Helper()
 	method := http.MethodGet
 	if r.Body != nil {

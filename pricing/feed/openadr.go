@@ -30,7 +30,7 @@ var openadrAdapter = Adapter{ //nolint:gosec // the help of a parameter, no cred
 		{Name: "tokenUrl", Doc: "address of the token service, if it is not /auth/token of the server"},
 	},
 	Secret:   "client ID and client secret with a colon between them, or a bearer token",
-	Requests: openadrRequests, Read: readOpenADR,
+	Requests: openadrRequests, Read: readPrograms,
 }
 
 // openadrRows is the maximum number of objects of a page.
@@ -54,7 +54,7 @@ func openadrRequests(q *Query) ([]Request, error) {
 	}
 	return []Request{tokenRequest(cmp.Or(q.Parameters["tokenUrl"], q.address("/auth/token")), url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret},
-	})}, nil
+	}, "access_token", q.openadrPrograms)}, nil
 }
 
 // openadrPrograms asks for the program by its name. A server without a filter for names
@@ -67,19 +67,14 @@ func (q *Query) openadrPrograms(token string) Request {
 	}
 }
 
-func readOpenADR(q *Query, r *Response) (Data, error) {
-	if r.Request.Body != nil {
-		return readToken(r, "access_token", q.openadrPrograms)
-	}
-	next := r.Request.advance("skip", openadrRows)
-	if id := r.Request.argument("programID"); id != "" {
-		return q.readEvents(r, id, next)
-	}
-	var programs []struct {
-		ID          string
-		Name        string              `json:"programName"`
-		Descriptors []openadrDescriptor `json:"payloadDescriptors"`
-	}
+type openadrProgram struct {
+	ID          string
+	Name        string              `json:"programName"`
+	Descriptors []openadrDescriptor `json:"payloadDescriptors"`
+}
+
+func readPrograms(q *Query, r *Response) (Data, error) {
+	var programs []openadrProgram
 	if err := decode(r.Body, &programs); err != nil {
 		return Data{}, err
 	}
@@ -87,14 +82,14 @@ func readOpenADR(q *Query, r *Response) (Data, error) {
 		if p.Name == q.Parameters["program"] {
 			return Data{Next: []Request{{
 				URL:    q.address("/events", "programID", p.ID, "skip", "0", "limit", strconv.Itoa(openadrRows)),
-				Header: r.Request.Header, descriptors: p.Descriptors,
+				Header: r.Request.Header, Read: p.readEvents(nil),
 			}}}, nil
 		}
 	}
 	if len(programs) < openadrRows {
 		return Data{}, refuse("has no program %q", q.Parameters["program"])
 	}
-	return Data{Next: []Request{next}}, nil
+	return Data{Next: []Request{r.Request.advance("skip", openadrRows)}}, nil
 }
 
 type openadrEvent struct {
@@ -115,7 +110,13 @@ type openadrDescriptor struct{ PayloadType, Units, Currency string }
 
 type openadrPeriod struct{ Start, Duration string }
 
-func (q *Query) readEvents(r *Response, program string, next Request) (Data, error) {
+// readEvents returns a function that reads a page of the program's events. earlier has the
+// prices of the earlier pages.
+func (p *openadrProgram) readEvents(earlier []span) func(*Query, *Response) (Data, error) {
+	return func(q *Query, r *Response) (Data, error) { return q.readEvents(r, p, earlier) }
+}
+
+func (q *Query) readEvents(r *Response, program *openadrProgram, earlier []span) (Data, error) {
 	var events []openadrEvent
 	if err := decode(r.Body, &events); err != nil {
 		return Data{}, err
@@ -123,11 +124,11 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 	payload := cmp.Or(q.Parameters["payload"], openadrPrice)
 	var spans []span
 	for _, e := range events {
-		if e.ProgramID != program {
-			return Data{}, refuse("has an event of program %q, not %q", clip(e.ProgramID), program)
+		if e.ProgramID != program.ID {
+			return Data{}, refuse("has an event of program %q, not %q", clip(e.ProgramID), program.ID)
 		}
 		// The descriptors of a program are the default of its events.
-		scale, err := q.openadrScale(payload, slices.Concat(r.Request.descriptors, e.Descriptors))
+		scale, err := q.openadrScale(payload, slices.Concat(program.Descriptors, e.Descriptors))
 		if err != nil {
 			return Data{}, refuse("event %q: %w", clip(e.ID), err)
 		}
@@ -138,9 +139,10 @@ func (q *Query) readEvents(r *Response, program string, next Request) (Data, err
 		spans = append(spans, one...)
 	}
 	// A page may have events of other days only.
-	spans = slices.Concat(r.Request.spans, q.clipped(spans))
+	spans = slices.Concat(earlier, q.clipped(spans))
 	if len(events) >= openadrRows { // a later page may have events with a higher priority
-		next.spans = spans
+		next := r.Request.advance("skip", openadrRows)
+		next.Read = program.readEvents(spans)
 		return Data{Next: []Request{next}}, nil
 	}
 	// The later span wins.

@@ -21,7 +21,7 @@ var openeiAdapter = Adapter{
 	Requests: func(q *Query) ([]Request, error) {
 		return []Request{{URL: q.openei("getpage", q.Parameters["label"])}}, nil
 	},
-	Read: readOpenEI,
+	Read: func(q *Query, r *Response) (Data, error) { return q.readRates(r, nil) },
 }
 
 // openeiRows is the number of rates of a page.
@@ -37,9 +37,9 @@ type openeiRate struct {
 	EIAID, EndDate            json.RawMessage
 }
 
-// readOpenEI reads a rate by its label, or a page of a utility's rates that may have the
-// successor of a version.
-func readOpenEI(q *Query, r *Response) (Data, error) {
+// readRates reads a rate by its label. After some versions it reads a page of a utility's rates
+// that may have the successor of the last version.
+func (q *Query) readRates(r *Response, versions []json.RawMessage) (Data, error) {
 	var page struct{ Items []json.RawMessage }
 	if err := decode(r.Body, &page); err != nil {
 		return Data{}, err
@@ -47,7 +47,7 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 	if page.Items == nil { // an error document
 		return Data{}, refuse("has no items, it begins with %q", beginning(r.Body))
 	}
-	label, versions := r.Request.argument("getpage"), r.Request.versions
+	label := q.Parameters["label"]
 	var before openeiRate
 	if n := len(versions); n > 0 {
 		_ = json.Unmarshal(versions[n-1], &before) // read before
@@ -57,12 +57,12 @@ func readOpenEI(q *Query, r *Response) (Data, error) {
 		if err := decode(item, &rate); err != nil {
 			return Data{}, err
 		}
-		if label != "" && rate.Label == label || len(versions) > 0 && rate.Supersedes == before.Label {
+		if len(versions) == 0 && rate.Label == label || len(versions) > 0 && rate.Supersedes == before.Label {
 			return q.follow(append(slices.Clone(versions), item), rate), nil
 		}
 	}
 	switch {
-	case label != "":
+	case len(versions) == 0:
 		return Data{}, refuse("has no rate %q", label)
 	case len(page.Items) >= openeiRows:
 		return Data{Next: []Request{r.Request.advance("offset", openeiRows)}}, nil
@@ -78,8 +78,8 @@ func (q *Query) follow(versions []json.RawMessage, last openeiRate) Data {
 		return q.tariff(versions)
 	}
 	return Data{Next: []Request{{
-		URL:      q.openei("eia", strings.Trim(string(last.EIAID), `"`), "sector", last.Sector, "limit", strconv.Itoa(openeiRows), "offset", "0"),
-		versions: versions,
+		URL:  q.openei("eia", strings.Trim(string(last.EIAID), `"`), "sector", last.Sector, "limit", strconv.Itoa(openeiRows), "offset", "0"),
+		Read: func(q *Query, r *Response) (Data, error) { return q.readRates(r, versions) },
 	}}}
 }
 

@@ -153,7 +153,11 @@ func TestERCOT_Token(t *testing.T) {
 	adapter, _ := feed.ByName("ercot")
 	q := s.Query("http://source", "2026-07-01", 1)
 	for _, body := range []string{`{"error":"invalid_grant","hint":"s3cret"}`, `"s3cret"`, `<html>s3cret`} {
-		_, err := adapter.Read(q, &feed.Response{Request: &feed.Request{URL: "http://source/token", Body: []byte("x")}, Body: []byte(body)})
+		requests, err := adapter.Requests(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = read(adapter, q, &feed.Response{Request: &requests[0], Body: []byte(body)})
 		if !errors.Is(err, feed.ErrResponse) || strings.Contains(err.Error(), "s3cret") {
 			t.Error(err)
 		}
@@ -291,6 +295,16 @@ func TestOpenEI_Newest(t *testing.T) {
 	}
 }
 
+// readEvents reads a page of the events of program p.
+func readEvents(t *testing.T, s feedtest.Source, body string) (feed.Data, error) {
+	t.Helper()
+	programs, err := readOne(s, "/programs?skip=0&limit=50", fmt.Sprintf(`[{"id":"p","programName":%q}]`, s.Parameters["program"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return programs.Next[0].Read(s.Query("http://source", "2026-07-01", 1), &feed.Response{Request: &programs.Next[0], Body: []byte(body)})
+}
+
 func TestOpenADR_Events(t *testing.T) {
 	const start = `"start":"2026-07-01T07:00:00Z"`
 	event := func(descriptor, period, intervals string) string {
@@ -326,7 +340,7 @@ func TestOpenADR_Events(t *testing.T) {
 		{"price", event("", start+hour, interval("60")), nil, "is beyond 50"},
 		{"program", strings.Replace(event("", start+hour, interval("1")), `"p"`, `"q"`, 1), nil, `has an event of program "q"`},
 	} {
-		data, err := readOne(sources()["openadr3"], "/events?programID=p&skip=0&limit=50", tt.body)
+		data, err := readEvents(t, sources()["openadr3"], tt.body)
 		if tt.err == "" {
 			expect(t, tt.name, data, err, tt.want)
 		} else if !errors.Is(err, feed.ErrResponse) || !strings.Contains(err.Error(), tt.err) {
@@ -378,7 +392,7 @@ func TestOpenADR_Node(t *testing.T) {
 		s.Parameters = map[string]string{"program": "EELEC", "payload": payload}
 		body := fmt.Sprintf(`[{"id":"e","programID":"p","intervalPeriod":{"start":"2026-07-01T07:00:00Z","duration":"PT1H"},
 			"intervals":[{"payloads":[{"type":%q,"values":[0.05]}]}]}]`, cmp.Or(payload, "PRICE"))
-		data, err := readOne(s, "/events?programID=p&skip=0&limit=50", body)
+		data, err := readEvents(t, s, body)
 		if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != want {
 			t.Errorf("%s: %+v, %v, want %s", payload, data, err, want)
 		}
@@ -394,11 +408,11 @@ func TestOpenADR_Emissions(t *testing.T) {
 	}
 	s := sources()["openadr3"]
 	s.Parameters = map[string]string{"program": "MOER", "payload": "GHG", "region": "TE"}
-	data, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("GHG"))
+	data, err := readEvents(t, s, event("GHG"))
 	if err != nil || len(data.Prices) != 1 || data.Prices[0].Node != "TE" || data.Prices[0].Kind != market.Emissions || data.Prices[0].Points[0].Price != 0.25 {
 		t.Errorf("%+v, %v", data, err)
 	}
-	if _, err := readOne(s, "/events?programID=p&skip=0&limit=50", event("KWH")); err == nil || !strings.Contains(err.Error(), `units "KWH" are not those of GHG`) {
+	if _, err := readEvents(t, s, event("KWH")); err == nil || !strings.Contains(err.Error(), `units "KWH" are not those of GHG`) {
 		t.Error(err)
 	}
 	delete(s.Parameters, "region")

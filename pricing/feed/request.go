@@ -31,15 +31,6 @@ func (q *Query) address(path string, pairs ...string) string {
 	return base + "?" + query
 }
 
-// argument returns a value of the request's query.
-func (r *Request) argument(name string) string {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return ""
-	}
-	return u.Query().Get(name)
-}
-
 // advance returns the request with a greater number in its query, such as the next page.
 func (r *Request) advance(name string, by int) Request {
 	next := *r
@@ -61,25 +52,23 @@ func bearer(token string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token}}
 }
 
-// tokenRequest asks for an access token. Its response is read by readToken.
-func tokenRequest(address string, form url.Values) Request {
+// tokenRequest asks for an access token of a name. next returns the request that uses the
+// token. No error shows the response.
+func tokenRequest(address string, form url.Values, name string, next func(token string) Request) Request {
 	return Request{
 		URL:    address,
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
 		Body:   []byte(form.Encode()),
+		Read: func(_ *Query, r *Response) (Data, error) {
+			var fields map[string]any
+			err := decode(r.Body, &fields)
+			token, _ := fields[name].(string)
+			if err != nil || token == "" {
+				return Data{}, refuse("has no %s", name)
+			}
+			return Data{Next: []Request{next(token)}}, nil
+		},
 	}
-}
-
-// readToken reads the named token of a response to a token request, and returns the request
-// that uses the token. The error does not show the response.
-func readToken(r *Response, name string, next func(token string) Request) (Data, error) {
-	var fields map[string]any
-	err := decode(r.Body, &fields)
-	token, _ := fields[name].(string)
-	if err != nil || token == "" {
-		return Data{}, refuse("has no %s", name)
-	}
-	return Data{Next: []Request{next(token)}}, nil
 }
 
 // maxUnzipped limits the content of a zip file.

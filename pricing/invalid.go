@@ -23,6 +23,11 @@ func (e *InvalidError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
+// Invalid returns the *InvalidError of one field.
+func Invalid(field, format string, args ...any) error {
+	return &InvalidError{Fields: []FieldError{{Field: field, Message: fmt.Sprintf(format, args...)}}}
+}
+
 // Problems collects up to maxProblems wrong fields, with one error for each field. A field
 // of the wrong type, for example, is not also reported as required. Its zero value is ready
 // to use.

@@ -41,7 +41,7 @@ func (w *writer) write(f *fetched) error {
 	}
 	if w.source.PlanID == "" {
 		if f.Tariff != nil || len(f.Alerts) > 0 {
-			return invalid("planId", "is required, because the source has a tariff or alerts")
+			return pricing.Invalid("planId", "is required, because the source has a tariff or alerts")
 		}
 		return nil
 	}
@@ -52,12 +52,6 @@ func (w *writer) write(f *fetched) error {
 		return w.alerts(f.Alerts)
 	}
 	return w.passthrough(series)
-}
-
-func invalid(field, format string, args ...any) error {
-	var p storage.Problems
-	p.Addf(field, format, args...)
-	return p.Err()
 }
 
 // merge joins the prices of each node and market, in the order of the responses and in
@@ -148,10 +142,10 @@ func (w *writer) passthrough(series []feed.Prices) error {
 		return storage.IgnoreNotFound(err)
 	}
 	if series[0].Kind == market.Emissions {
-		return invalid("planId", "must be left out, because emissions belong to a grid region")
+		return pricing.Invalid("planId", "must be left out, because emissions belong to a grid region")
 	}
 	if len(series) > 1 {
-		return invalid("planId", "requires a plan that exists, because the source has the prices of %d nodes or markets", len(series))
+		return pricing.Invalid("planId", "requires a plan that exists, because the source has the prices of %d nodes or markets", len(series))
 	}
 	tariff, err := json.Marshal(map[string]any{
 		"name": series[0].Node, "market": map[string]any{"node": series[0].Node, "market": series[0].Kind},

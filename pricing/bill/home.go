@@ -118,7 +118,7 @@ func (h *Home) replaceSolar(r *Request) error {
 		}
 	}
 	if err := made.Array.Check(); err != nil {
-		return wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+		return pricing.Invalid("tilt", "or azimuth or losses cannot be used: %v", err)
 	}
 	if made.Array == (solar.Array{}) {
 		made.Array.Azimuth = solar.DefaultArray.Azimuth // flat modules have no direction, and the zero value means the default array
@@ -138,7 +138,7 @@ func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
 		return nil, err
 	}
 	if follows && (h.Market == nil || t.AnyDate) {
-		return nil, wrong("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
+		return nil, pricing.Invalid("ratePlanId", "names a plan whose prices follow a market: its bill needs loadKwh with a start, and the market's prices of that time")
 	}
 	exports := m.SendsOut() && (t.Metering == "" || t.Metering == NetBilling)
 	w := pricing.Window{Start: m.Start, End: m.Start.Add(time.Duration(len(m.Load)) * m.Step)}
@@ -237,7 +237,7 @@ func (t *Terms) settlement(in pricing.Input, w pricing.Window, c pricing.Compens
 		return first, errors.Join(ErrTerms, err)
 	}
 	if last := settlements[curve.ExportCompensation.Type]; last != first {
-		return first, wrong("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)
+		return first, pricing.Invalid("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)
 	}
 	return first, nil
 }
@@ -254,7 +254,7 @@ func (t *Terms) followsMarket(m *Meter) (bool, error) {
 		d := pricing.DateOf(m.Start.Add(time.Duration(i) * m.Step).In(m.Location))
 		if t.Tariff.FollowsMarket(d) != follows {
 			article := map[bool]string{true: "no", false: "a"}[follows]
-			return false, wrong("start", "with loadKwh crosses %v: from that day the plan's prices follow %s market, so request one bill before and one from that day", d, article)
+			return false, pricing.Invalid("start", "with loadKwh crosses %v: from that day the plan's prices follow %s market, so request one bill before and one from that day", d, article)
 		}
 	}
 	return follows, nil

@@ -40,13 +40,6 @@ type Rules struct {
 	GridFeePerKW  float64  `json:"gridFeePerKw,omitempty" minimum:"0" maximum:"1000000" doc:"The monthly grid fee of a home with solar for each kW, in $."`
 }
 
-// wrong returns a *pricing.InvalidError of one field.
-func wrong(field, format string, args ...any) error {
-	var p pricing.Problems
-	p.Addf(field, format, args...)
-	return p.Err()
-}
-
 // Meterings returns all values of Metering.
 func Meterings() []Metering { return []Metering{NetMetering, NetBilling, FeedIn} }
 
@@ -60,19 +53,19 @@ func Rollovers() []Rollover { return []Rollover{None, Dollars, Energy} }
 func (r *Rules) check() error {
 	switch {
 	case r.Metering != "" && !slices.Contains(Meterings(), r.Metering):
-		return wrong("metering", "must be one of %v, not %q", Meterings(), r.Metering)
+		return pricing.Invalid("metering", "must be one of %v, not %q", Meterings(), r.Metering)
 	case r.Tiers != "" && !slices.Contains(TierRules(), r.Tiers):
-		return wrong("tierRule", "must be one of %v, not %q", TierRules(), r.Tiers)
+		return pricing.Invalid("tierRule", "must be one of %v, not %q", TierRules(), r.Tiers)
 	case r.Rollover != "" && !slices.Contains(Rollovers(), r.Rollover):
-		return wrong("carryOver", "must be one of %v, not %q", Rollovers(), r.Rollover)
+		return pricing.Invalid("carryOver", "must be one of %v, not %q", Rollovers(), r.Rollover)
 	case r.TrueUpMonth < 0 || r.TrueUpMonth > 12:
-		return wrong("trueUpMonth", "must be from 1 to 12, not %d", r.TrueUpMonth)
+		return pricing.Invalid("trueUpMonth", "must be from 1 to 12, not %d", r.TrueUpMonth)
 	case r.SurplusRetail && r.Rollover == Energy:
-		return wrong("surplusRetail", "settles credits in dollars, but carryOver KWH has credits in kWh: name surplusRate instead")
+		return pricing.Invalid("surplusRetail", "settles credits in dollars, but carryOver KWH has credits in kWh: name surplusRate instead")
 	case r.CreditMonths < 0:
-		return wrong("creditMonths", "must be at least 1, not %d", r.CreditMonths)
+		return pricing.Invalid("creditMonths", "must be at least 1, not %d", r.CreditMonths)
 	case r.MinimumUnit != "" && !slices.Contains([]string{"day", "month", "year"}, r.MinimumUnit):
-		return wrong("minimumChargeUnit", "must be day, month or year, not %q", r.MinimumUnit)
+		return pricing.Invalid("minimumChargeUnit", "must be day, month or year, not %q", r.MinimumUnit)
 	}
 	return nil
 }

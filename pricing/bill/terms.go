@@ -115,9 +115,9 @@ func (t *Terms) check(steps int) error {
 		return fmt.Errorf("%w: %d export prices for %d steps", ErrTerms, len(t.ExportPrices), steps)
 	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
 		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
-		return fmt.Errorf("%w: %w", ErrTerms, wrong("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering))
+		return fmt.Errorf("%w: %w", ErrTerms, pricing.Invalid("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering))
 	case t.CreditMonths > 0 && t.Rollover != Dollars:
-		return fmt.Errorf("%w: %w", ErrTerms, wrong("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths))
+		return fmt.Errorf("%w: %w", ErrTerms, pricing.Invalid("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths))
 	}
 	return nil
 }

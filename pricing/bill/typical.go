@@ -29,12 +29,12 @@ func (h *Home) meter(t *Terms, r *Request) (m Meter, sun string, err error) {
 	}
 	switch {
 	case err == nil && len(r.Generated) > 0 && len(r.Generated) != len(m.Load):
-		return m, "", wrong("generatedKwh", "has %d steps, but loadKwh has %d", len(r.Generated), len(m.Load))
+		return m, "", pricing.Invalid("generatedKwh", "has %d steps, but loadKwh has %d", len(r.Generated), len(m.Load))
 	case err != nil || len(r.Generated) > 0 || h.Solar == nil || h.Solar.SizeKw == 0:
 		return m, "", err
 	case r.Start != "" || slices.ContainsFunc(m.Load, func(kwh float64) bool { return kwh < 0 }):
 		if r.SolarKW != nil && *r.SolarKW > 0 {
-			err = wrong("solarSystemSizeKw", "generates in a typical year: it does not go with start, nor with loadKwh below 0")
+			err = pricing.Invalid("solarSystemSizeKw", "generates in a typical year: it does not go with start, nor with loadKwh below 0")
 		}
 		return m, "", err
 	}
@@ -46,7 +46,7 @@ func (h *Home) meter(t *Terms, r *Request) (m Meter, sun string, err error) {
 func (r *Request) step() (time.Duration, error) {
 	if r.StepMinutes != 0 {
 		if !slices.Contains([]int{15, 30, 60}, r.StepMinutes) {
-			return 0, wrong("stepMinutes", "must be 15, 30 or 60, not %d", r.StepMinutes)
+			return 0, pricing.Invalid("stepMinutes", "must be 15, 30 or 60, not %d", r.StepMinutes)
 		}
 		return time.Duration(r.StepMinutes) * time.Minute, nil
 	}
@@ -55,7 +55,7 @@ func (r *Request) step() (time.Duration, error) {
 			return step, nil
 		}
 	}
-	return 0, wrong("stepMinutes", "is required: the load's %d steps are no year of hours, half or quarter hours", len(r.Load))
+	return 0, pricing.Invalid("stepMinutes", "is required: the load's %d steps are no year of hours, half or quarter hours", len(r.Load))
 }
 
 // start returns the start of the first step. A typical year begins in the requested
@@ -64,21 +64,21 @@ func (r *Request) step() (time.Duration, error) {
 func (r *Request) start(t *Terms, location *time.Location) (time.Time, error) {
 	switch year := time.Date(r.CalendarYear, time.January, 1, 0, 0, 0, 0, time.UTC); {
 	case r.Start != "" && r.CalendarYear != 0:
-		return year, wrong("calendarYear", "selects a typical year and excludes start")
+		return year, pricing.Invalid("calendarYear", "selects a typical year and excludes start")
 	case r.Start != "" && r.Load == nil:
-		return year, wrong("start", "needs loadKwh: the assumed energy is for a typical year")
+		return year, pricing.Invalid("start", "needs loadKwh: the assumed energy is for a typical year")
 	case r.Start != "" && location == nil:
-		return year, wrong("timezone", "must be known: start is a day by the home's calendar")
+		return year, pricing.Invalid("timezone", "must be known: start is a day by the home's calendar")
 	case r.Start != "":
 		day, err := pricing.ParseDate(r.Start)
 		if err != nil {
-			return year, wrong("start", "must be a day such as 2026-01-01, not %q", r.Start)
+			return year, pricing.Invalid("start", "must be a day such as 2026-01-01, not %q", r.Start)
 		}
 		return day.StartIn(location), nil
 	case r.CalendarYear == 0:
 		return yearInForce(t, r.hasLeapDay()), nil
 	case r.CalendarYear < 1900 || r.CalendarYear > 2200 || isLeap(r.CalendarYear) != r.hasLeapDay():
-		return year, wrong("calendarYear", "must be from 1900 to 2200, and a leap year exactly if loadKwh has 366 days, not %d", r.CalendarYear)
+		return year, pricing.Invalid("calendarYear", "must be from 1900 to 2200, and a leap year exactly if loadKwh has 366 days, not %d", r.CalendarYear)
 	default:
 		return year, nil
 	}
@@ -127,17 +127,17 @@ func yearInForce(t *Terms, leap bool) time.Time {
 // place.
 func (h *Home) typicalLoad(start time.Time, r *Request) ([]float64, error) {
 	if r.AnnualKWh < 0 {
-		return nil, wrong("annualKwh", "must be above 0")
+		return nil, pricing.Invalid("annualKwh", "must be above 0")
 	}
 	if h.Place == nil {
-		return nil, wrong("zipcode", "must be known: without a measured load, the energy is spread as is usual at the home's place")
+		return nil, pricing.Invalid("zipcode", "must be known: without a measured load, the energy is spread as is usual at the home's place")
 	}
 	house := solar.Home{AnnualKWh: h.AnnualKWh, Lat: h.Place.Lat, Lon: h.Place.Lon, Location: h.Location, Metered: h.Metered}
 	var profile *solar.Profile
 	if h.Metered != nil && h.own != nil && h.own.SizeKw > 0 {
 		var err error
 		if profile, err = solar.NewProfile(climate.Choose(*h.Place).Year, h.own.Array); err != nil {
-			return nil, wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+			return nil, pricing.Invalid("tilt", "or azimuth or losses cannot be used: %v", err)
 		}
 		house.SizeKW = h.own.SizeKw
 	}
@@ -161,16 +161,16 @@ func (h *Home) typicalSolar(m *Meter) (series []float64, sun string, err error) 
 	quarters := int(m.Step / pricing.Interval)
 	switch {
 	case h.Place == nil || h.Location == nil:
-		return nil, "", wrong("zipcode", "or timezone must be known: the sun depends on the home's place")
+		return nil, "", pricing.Invalid("zipcode", "or timezone must be known: the sun depends on the home's place")
 	case len(m.Load)*quarters != climate.Quarters:
-		return nil, "", wrong("loadKwh", "has %d steps of %v, but the solar generates in a typical year of 365 days: send such a year, a start or generatedKwh", len(m.Load), m.Step)
+		return nil, "", pricing.Invalid("loadKwh", "has %d steps of %v, but the solar generates in a typical year of 365 days: send such a year, a start or generatedKwh", len(m.Load), m.Step)
 	}
 	chosen := climate.Choose(*h.Place)
 	sun = fmt.Sprintf("%s, %s, %.0f km away, %.0f m higher, climate zone %s (the home's: %s)",
 		chosen.Name, chosen.State, chosen.Km, chosen.MetersUp, chosen.Zone, cmp.Or(chosen.HomeZone, "not known"))
 	profile, err := solar.NewProfile(chosen.Year, h.Solar.Array)
 	if err != nil {
-		return nil, "", wrong("tilt", "or azimuth or losses cannot be used: %v", err)
+		return nil, "", pricing.Invalid("tilt", "or azimuth or losses cannot be used: %v", err)
 	}
 	series = make([]float64, len(m.Load))
 	for i := range climate.Quarters {

@@ -48,9 +48,7 @@ func (in *Input) runs() ([]run, error) {
 		counted, day = counts, next
 	}
 	if len(all) == 0 {
-		var problems pricing.Problems
-		problems.Addf("months", "leave nothing of the period from %s to %s", start.Format(time.DateOnly), end.AddDate(0, 0, -1).Format(time.DateOnly))
-		return nil, problems.Err()
+		return nil, pricing.Invalid("months", "leave nothing of the period from %s to %s", start.Format(time.DateOnly), end.AddDate(0, 0, -1).Format(time.DateOnly))
 	}
 	return all, nil
 }

@@ -15,7 +15,7 @@ import (
 // phoenixChance is the chance of a home with 6 kW near Phoenix.
 func phoenixChance(t testing.TB) *solar.Chance {
 	t.Helper()
-	p, err := solar.NewProfile(climate.Choose(climate.Place{Lat: 33.4, Lon: -112}).Year, solar.Array{})
+	p, err := solar.NewProfile(climate.Choose(climate.Place{Lat: 33.4, Lon: -112}).Year, solar.DefaultArray)
 	if err != nil {
 		t.Fatal(err)
 	}

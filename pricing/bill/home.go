@@ -120,9 +120,6 @@ func (h *Home) replaceSolar(r *Request) error {
 	if err := made.Array.Check(); err != nil {
 		return pricing.Invalid("tilt", "or azimuth or losses cannot be used: %v", err)
 	}
-	if made.Array == (solar.Array{}) {
-		made.Array.Azimuth = solar.DefaultArray.Azimuth // flat modules have no direction, and the zero value means the default array
-	}
 	h.Solar = &made
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 )
 
 // Array describes the mounting of a home's modules, and the losses between modules and
-// inverter. The zero value means DefaultArray. No real array is flat, faces north and has
-// no losses.
+// inverter.
 type Array struct {
 	Tilt    float64 // from the horizontal, 0 to 90
 	Azimuth float64 // direction of the modules, clockwise from north, 0 to 360

@@ -23,7 +23,7 @@ func zone(t testing.TB, name string) *time.Location {
 // phoenix is a home near the weather station.
 func phoenix(t testing.TB, sizeKW, annualKWh float64) *solar.Chance {
 	t.Helper()
-	c, err := solar.NewChance(profile(t, "Phoenix", solar.Array{}), solar.Home{
+	c, err := solar.NewChance(profile(t, "Phoenix", solar.DefaultArray), solar.Home{
 		SizeKW: sizeKW, AnnualKWh: annualKWh, Lat: 33.5, Lon: -112.1, Location: zone(t, "America/Phoenix"),
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func TestChance_Monotonic(t *testing.T) {
 // The home's output exceeds its load in about as many hours of the typical year as a
 // plain count without variation of the load.
 func TestChance_MatchesCount(t *testing.T) {
-	p := profile(t, "Denver", solar.Array{})
+	p := profile(t, "Denver", solar.DefaultArray)
 	location := zone(t, "America/Denver")
 	home := solar.Home{SizeKW: 5, AnnualKWh: 9000, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: location}
 	c, err := solar.NewChance(p, home)
@@ -113,7 +113,7 @@ func TestLoad_YearlySum(t *testing.T) {
 }
 
 func TestNewChance_Invalid(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
+	p := profile(t, "Phoenix", solar.DefaultArray)
 	good := solar.Home{SizeKW: 5, Location: time.UTC}
 	for name, spoil := range map[string]func(*solar.Home){
 		"no time zone": func(h *solar.Home) { h.Location = nil },
@@ -133,7 +133,7 @@ func TestNewChance_Invalid(t *testing.T) {
 
 // A new home costs a month or two of its table.
 func BenchmarkNewChance(b *testing.B) {
-	p := profile(b, "Phoenix", solar.Array{})
+	p := profile(b, "Phoenix", solar.DefaultArray)
 	home := solar.Home{SizeKW: 5, Lat: 33.5, Lon: -112, Location: zone(b, "America/Phoenix")}
 	for b.Loop() {
 		c, err := solar.NewChance(p, home)
@@ -154,7 +154,7 @@ func BenchmarkChanceAt(b *testing.B) {
 // A house's load at noon differs from an apartment's: the house of OpenStudio-HPXML in
 // Denver uses 5,289 kWh a year, and 1 kW of modules exported at noon on 0.27 of its days.
 func TestChance_SmallArrayAtNoon(t *testing.T) {
-	p := profile(t, "Denver", solar.Array{})
+	p := profile(t, "Denver", solar.DefaultArray)
 	c, err := solar.NewChance(p, solar.Home{SizeKW: 1, AnnualKWh: 5289, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Denver")})
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func TestLoad_MeteredMonths(t *testing.T) {
 
 // The load behind a meter that counts exports is its net power plus the array's output.
 func TestLoad_BehindExportMeter(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
+	p := profile(t, "Phoenix", solar.DefaultArray)
 	h := solar.Home{SizeKW: 5, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Phoenix")}
 	months := []time.Month{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	h.Metered = metered(0.8, true, months...)
@@ -91,7 +91,7 @@ func TestLoad_BehindExportMeter(t *testing.T) {
 // middle of the quarter hour, on the local clock. In March the clock is an hour ahead of the
 // typical year's, from the middle of the month.
 func TestChance_Metered(t *testing.T) {
-	p := profile(t, "Denver", solar.Array{})
+	p := profile(t, "Denver", solar.DefaultArray)
 	h := solar.Home{SizeKW: 5, AnnualKWh: 10000, Lat: p.Year.Lat, Lon: p.Year.Lon, Location: zone(t, "America/Denver"), Metered: metered(0, false, time.March)}
 	for hour := range 24 {
 		h.Metered[2].NetKW[hour] = 1 + float64(hour)/12
@@ -125,7 +125,7 @@ func TestChance_Metered(t *testing.T) {
 // A quarter hour has the sun of its middle: a home ten minutes of solar time east of the
 // station has the probability of a home fifteen minutes east, not that of the station.
 func TestChance_SunOfMiddle(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
+	p := profile(t, "Phoenix", solar.DefaultArray)
 	morning := time.Date(2026, time.July, 10, 7, 0, 0, 0, time.UTC).Add(-p.Year.Offset).Unix()
 	at := func(minutesEast float64) float64 {
 		c, err := solar.NewChance(p, solar.Home{

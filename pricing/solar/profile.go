@@ -20,9 +20,6 @@ const referenceYear = 2027
 // NewProfile models an array in a typical year, with the sun's position at the weather
 // station. The error wraps ErrArray.
 func NewProfile(y *climate.Year, a Array) (*Profile, error) {
-	if a == (Array{}) {
-		a = DefaultArray
-	}
 	if err := a.Check(); err != nil {
 		return nil, err
 	}

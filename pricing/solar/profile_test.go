@@ -57,7 +57,7 @@ func within(got, want, share float64) bool { return math.Abs(got/want-1) <= shar
 
 func TestYield_PVWatts(t *testing.T) {
 	for name, want := range pvwatts {
-		south := profile(t, name, solar.Array{})
+		south := profile(t, name, solar.DefaultArray)
 		west := profile(t, name, solar.Array{Tilt: 35, Azimuth: 250, Losses: 14.08})
 		if !within(south.Annual(), want.south20, 0.01) || !within(west.Annual(), want.west35, 0.01) {
 			t.Errorf("%s: %.1f and %.1f kWh, want %v and %v", name, south.Annual(), west.Annual(), want.south20, want.west35)
@@ -88,15 +88,19 @@ func TestIrradiance_Published(t *testing.T) {
 // The test suite of SSC publishes 6908 kWh for the default system of 4 kW in
 // Phoenix, in another typical year.
 func TestYield_PublishedPhoenix(t *testing.T) {
-	if got := 4 * profile(t, "Phoenix", solar.Array{}).Annual(); !within(got, 6908.027, 0.05) {
+	if got := 4 * profile(t, "Phoenix", solar.DefaultArray).Annual(); !within(got, 6908.027, 0.05) {
 		t.Errorf("%.0f kWh", got)
 	}
 }
 
 func TestYield_Array(t *testing.T) {
 	south := profile(t, "Denver", solar.Array{Tilt: 20, Azimuth: 180, Losses: 14.08}).Annual()
-	if got := profile(t, "Denver", solar.Array{}).Annual(); got != south {
-		t.Errorf("the zero array has %v kWh, the default one %v", got, south)
+	if got := profile(t, "Denver", solar.DefaultArray).Annual(); got != south {
+		t.Errorf("the default array has %v kWh, want %v", got, south)
+	}
+	flat := profile(t, "Denver", solar.Array{}).Annual()
+	if got := profile(t, "Denver", solar.Array{Azimuth: 180}).Annual(); got != flat || flat == south {
+		t.Errorf("flat modules have %v kWh to the north and %v to the south, a sloping array %v", flat, got, south)
 	}
 	north := profile(t, "Denver", solar.Array{Tilt: 20, Azimuth: 0, Losses: 14.08}).Annual()
 	steep := profile(t, "Denver", solar.Array{Tilt: 90, Azimuth: 180, Losses: 14.08}).Annual()
@@ -108,7 +112,7 @@ func TestYield_Array(t *testing.T) {
 
 // Power is at least 0 and at most the inverter's, and 0 at night.
 func TestPower_Bounds(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
+	p := profile(t, "Phoenix", solar.DefaultArray)
 	peak := 0.0
 	for i := range climate.Quarters {
 		power := p.Power(i)
@@ -124,7 +128,7 @@ func TestPower_Bounds(t *testing.T) {
 
 // Solar noon is the same everywhere on a parallel.
 func TestPowerAt_FollowsSun(t *testing.T) {
-	p := profile(t, "Phoenix", solar.Array{})
+	p := profile(t, "Phoenix", solar.DefaultArray)
 	at := time.Date(2026, time.June, 21, 19, 30, 0, 0, time.UTC)
 	here := p.PowerAt(at, p.Year.Lon)
 	if east := p.PowerAt(at.Add(-time.Hour), p.Year.Lon+15); here == 0 || east != here {
@@ -154,7 +158,7 @@ func BenchmarkNewProfile(b *testing.B) {
 	y.Quarter(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := solar.NewProfile(y, solar.Array{}); err != nil {
+		if _, err := solar.NewProfile(y, solar.DefaultArray); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,9 +1,6 @@
 package pricing
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // EventKind is the kind of response that an event asks of a home.
 type EventKind string
@@ -37,18 +34,14 @@ type occasion struct {
 }
 
 // occasionsIn returns the events that overlap a window, in the order of the list.
-func occasionsIn(events []Event, w Window) []occasion {
-	if len(events) == 0 {
-		return nil
-	}
-	var list []occasion
+func occasionsIn(events []Event, w Window) (list []occasion) {
 	for i := range events {
 		e := &events[i]
 		if e.From.Before(w.End) && e.To.After(w.Start) {
 			list = append(list, occasion{from: ceilInterval(e.From).Unix(), to: ceilInterval(e.To).Unix(), event: e})
 		}
 	}
-	return slices.Clip(list)
+	return list
 }
 
 // applyEvents returns the price of an interval under the events that cover it. The last

@@ -86,11 +86,8 @@ func (m *monthOfSteps) share() float64 { return float64(len(m.seen)) / float64(m
 func (m *monthOfSteps) years() float64 {
 	sum := 0.0
 	for i := range m.seen {
-		days := 365.0
-		if isLeap(m.seen[i].date.Year) {
-			days++
-		}
-		sum += 1 / days
+		newYearsEve := time.Date(m.seen[i].date.Year, time.December, 31, 0, 0, 0, 0, time.UTC)
+		sum += 1 / float64(newYearsEve.YearDay())
 	}
 	return sum
 }

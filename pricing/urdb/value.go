@@ -149,8 +149,7 @@ func dateOfUnix(seconds float64) pricing.Date {
 	if t%(24*60*60) != 0 {
 		t -= denver
 	}
-	year, month, day := time.Unix(t, 0).UTC().Date()
-	return pricing.Date{Year: year, Month: month, Day: day}
+	return pricing.DateOf(time.Unix(t, 0).UTC())
 }
 
 // absent reports whether a field has no value. The database's CSV leaves empty strings.

@@ -76,19 +76,8 @@ func Explain(in Input, w Window) ([]Reason, error) {
 		return nil, err
 	}
 	reasons := make([]Reason, 0, w.Len())
-	var q quote
-	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
-		card, err := p.card(s)
-		if err != nil {
-			return nil, err
-		}
-		for i := s.First; i < s.First+s.Count; i++ {
-			card.quote(&q, i)
-			if p.err != nil {
-				return nil, p.err
-			}
-			reasons = append(reasons, card.reason(i, &q))
-		}
+	if err := p.each(func(card *card, i int) { reasons = append(reasons, card.reason(i, &p.quote)) }); err != nil {
+		return nil, err
 	}
 	return reasons, nil
 }

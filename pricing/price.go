@@ -102,24 +102,15 @@ func Price(in Input, w Window) (*Curve, error) {
 		return nil, err
 	}
 	c := newCurve(w, w.Len())
-	first := true
-	var q quote
-	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
-		card, err := p.card(s)
-		if err != nil {
-			return nil, err
-		}
-		if first {
+	err = p.each(func(card *card, i int) {
+		if i == 0 {
 			c.ImportSource, c.ExportCompensation = card.source(), card.described()
-			first = false
 		}
-		for i := s.First; i < s.First+s.Count; i++ {
-			card.quote(&q, i)
-			c.Import[i], c.Export[i], c.Price[i], c.Confidence[i] = q.imports, q.exports, q.price, q.confidence
-		}
-		if p.err != nil {
-			return nil, p.err
-		}
+		q := &p.quote
+		c.Import[i], c.Export[i], c.Price[i], c.Confidence[i] = q.imports, q.exports, q.price, q.confidence
+	})
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }

@@ -26,6 +26,7 @@ type pricer struct {
 	err    error         // error of the first interval without a price
 	parts  []*pricer     // of a composed plan
 	lead   int           // index of the lead part
+	quote  quote         // of the present interval
 }
 
 func newPricer(in *Input, w Window) (*pricer, error) {
@@ -45,6 +46,24 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 		return p, p.addParts()
 	}
 	return p, nil
+}
+
+// each prices the intervals of the window in order. It calls f for each of them with its card,
+// while quote has its price.
+func (p *pricer) each(f func(c *card, i int)) error {
+	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
+		card, err := p.card(s)
+		if err != nil {
+			return err
+		}
+		for i := s.First; i < s.First+s.Count; i++ {
+			if card.quote(&p.quote, i); p.err != nil {
+				return p.err
+			}
+			f(card, i)
+		}
+	}
+	return nil
 }
 
 // card holds the shared inputs of one stretch's intervals.

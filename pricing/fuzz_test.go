@@ -37,7 +37,7 @@ func FuzzParseURDB(f *testing.F) {
 		tariff, err := urdb.Parse(data)
 		if err != nil {
 			var problems *urdb.Error
-			if tariff != nil || !errors.As(err, &problems) || len(problems.Problems) == 0 || problems.Error() == "" {
+			if tariff != nil || !errors.As(err, &problems) || len(problems.Fields) == 0 || problems.Error() == "" {
 				t.Fatalf("an error without a reason: %v, %v", tariff, err)
 			}
 			return

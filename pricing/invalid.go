@@ -14,11 +14,15 @@ type FieldError struct {
 // InvalidError lists every wrong field.
 type InvalidError struct{ Fields []FieldError }
 
-// Error joins the fields into one sentence.
+// Error names the first few fields and counts the others.
 func (e *InvalidError) Error() string {
-	parts := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		parts[i] = f.Field + ": " + f.Message
+	const shown = 5
+	var parts []string
+	for _, f := range e.Fields[:min(shown, len(e.Fields))] {
+		parts = append(parts, strings.TrimPrefix(f.Field+": "+f.Message, ": "))
+	}
+	if more := len(e.Fields) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -19,4 +19,8 @@ func TestProblems_Bounded(t *testing.T) {
 	if !ok || len(wrong.Fields) != 1000 || wrong.Fields[0].Field != "scopes[0]" {
 		t.Errorf("the error has %d fields", len(p.List()))
 	}
+	const want = "scopes[0]: is wrong; scopes[1]: is wrong; scopes[2]: is wrong; scopes[3]: is wrong; scopes[4]: is wrong; and 995 more"
+	if got := wrong.Error(); got != want {
+		t.Errorf("the text has %d bytes: %.200s", len(got), got)
+	}
 }

@@ -34,7 +34,7 @@ func (r *RatePlan) Check(p *Problems) {
 	var wrong *urdb.Error
 	switch {
 	case errors.As(err, &wrong):
-		for _, problem := range wrong.Problems {
+		for _, problem := range wrong.Fields {
 			p.Addf(join("tariff", problem.Field), "%s", problem.Message)
 		}
 	case err != nil:

@@ -82,9 +82,9 @@ func TestEstimate_InvalidFields(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			var fields []string
-			for _, f := range wrong.Fields {
+			for i, f := range wrong.Fields {
 				fields = append(fields, f.Field)
-				if !strings.Contains(err.Error(), f.Field+": "+f.Message) {
+				if i < 5 && !strings.Contains(err.Error(), f.Field+": "+f.Message) {
 					t.Errorf("%q lacks %v", err, f)
 				}
 			}

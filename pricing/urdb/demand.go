@@ -14,7 +14,7 @@ import (
 // does not reject the tariff. demand skips an unreadable charge and records it in
 // Problem.
 func (r *reader) demand() pricing.Demand {
-	in := &reader{doc: r.doc, path: r.path, problems: &Error{}}
+	in := &reader{doc: r.doc, path: r.path, problems: &pricing.Problems{}}
 	d := pricing.Demand{
 		Flat:      in.demandCharges("flatdemandstructure", "flatdemandunit"),
 		TimeOfUse: in.demandCharges("demandratestructure", "demandrateunit"),
@@ -43,8 +43,8 @@ func (r *reader) demand() pricing.Demand {
 	if in.byMonth("demandratchetpercentage", 0, 0, 100) != [12]float64{} {
 		in.problem("demandratchetpercentage", "is left out: the months that it counts are not known, name them by lookbackpercent and lookbackmonths")
 	}
-	if err := in.problems.asError(); err != nil {
-		d.Problem = strings.TrimPrefix(err.Error(), problemPrefix)
+	if err := in.problems.Err(); err != nil {
+		d.Problem = err.Error()
 	}
 	return d
 }

@@ -14,7 +14,7 @@ const hourlyKey = "realtimepricing"
 // rate's fixed and minimum charges alone. Both are nil if the document has no such prices.
 // The error is an *Error.
 func ParseHourly(data []byte) ([]float64, *pricing.Tariff, error) {
-	problems := &Error{}
+	problems := &pricing.Problems{}
 	rates := decode(data, problems)
 	if len(rates) != 1 {
 		return nil, nil, nil
@@ -36,7 +36,7 @@ func ParseHourly(data []byte) ([]float64, *pricing.Tariff, error) {
 	charges := pricing.Version{Periods: noEnergyRates()}
 	charges.Info.FixedCharge = r.charge("fixedchargefirstmeter", r.text("fixedchargeunits", maxShortText))
 	charges.Info.MinimumCharge = r.charge("mincharge", r.text("minchargeunits", maxShortText))
-	if err := problems.asError(); err != nil {
+	if err := errorOf(problems); err != nil {
 		return nil, nil, err
 	}
 	tariff, err := pricing.NewTariff([]pricing.Version{charges})

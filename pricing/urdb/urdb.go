@@ -74,7 +74,7 @@ const maxVersions = 200
 //     stale: confidence is at most 0.5 and falls with age. newer: the name of the
 //     plan that replaced this plan.
 func Parse(data []byte) (*pricing.Tariff, error) {
-	problems := &Error{}
+	problems := &pricing.Problems{}
 	var versions []pricing.Version
 	for _, r := range decode(data, problems) {
 		v := r.version()
@@ -83,15 +83,15 @@ func Parse(data []byte) (*pricing.Tariff, error) {
 		}
 		versions = append(versions, v)
 	}
-	if err := problems.asError(); err != nil {
+	if err := errorOf(problems); err != nil {
 		return nil, err
 	}
 	tariff, err := pricing.NewTariff(versions)
 	if same, ok := errors.AsType[*pricing.SameStartError](err); ok {
 		for _, from := range same.From {
-			problems.add("items", "two versions start on %v", cmp.Or(from.String(), "no date"))
+			problems.Addf("items", "two versions start on %v", cmp.Or(from.String(), "no date"))
 		}
-		return nil, problems
+		return nil, errorOf(problems)
 	}
 	return tariff, err
 }
@@ -115,7 +115,7 @@ func (r *reader) samePlan(first, info *pricing.TariffInfo) {
 }
 
 // decode returns a reader of each rate in the file.
-func decode(data []byte, problems *Error) []*reader {
+func decode(data []byte, problems *pricing.Problems) []*reader {
 	file := &reader{problems: problems}
 	if len(data) > MaxTariffBytes {
 		file.problem("", "the document has %d bytes; at most %d are read", len(data), MaxTariffBytes)

@@ -38,7 +38,7 @@ func TestParse_EveryProblem(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	paths := map[string]bool{}
-	for _, p := range wrong.Problems {
+	for _, p := range wrong.Fields {
 		paths[p.Field] = true
 	}
 	for _, path := range []string{"energyratestructure[0][0].rate", "energyratestructure[0][1]", "startdate", "holidays[0]"} {

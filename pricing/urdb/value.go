@@ -16,11 +16,11 @@ import (
 type reader struct {
 	doc      map[string]any
 	path     string // prefix of the paths of problems
-	problems *Error
+	problems *pricing.Problems
 }
 
 func (r *reader) problem(path, format string, args ...any) {
-	r.problems.add(r.path+path, format, args...)
+	r.problems.Addf(r.path+path, format, args...)
 }
 
 // firstOf returns the first key that the document has, or else keys[0].

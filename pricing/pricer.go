@@ -20,7 +20,6 @@ type pricer struct {
 	in     *Input
 	window Window
 	start  int64 // of the window, Unix seconds
-	clock  WallClock
 	events []occasion
 	chance *solar.Chance // nil if the home is assumed to import
 	err    error         // error of the first interval without a price
@@ -38,7 +37,7 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 	case !w.whole():
 		return nil, ErrWindow
 	}
-	p := &pricer{in: in, window: w, start: w.Start.Unix(), clock: NewWallClock(w, in.Location), events: occasionsIn(in.Events, w)}
+	p := &pricer{in: in, window: w, start: w.Start.Unix(), events: occasionsIn(in.Events, w)}
 	if in.Solar != nil {
 		p.chance = in.ExportChance
 	}
@@ -51,7 +50,7 @@ func newPricer(in *Input, w Window) (*pricer, error) {
 // each prices the intervals of the window in order. It calls f for each of them with its card,
 // while quote has its price.
 func (p *pricer) each(f func(c *card, i int)) error {
-	for s, ok := p.clock.Next(); ok; s, ok = p.clock.Next() {
+	for s := range Stretches(p.window, p.in.Location) {
 		card, err := p.card(s)
 		if err != nil {
 			return err

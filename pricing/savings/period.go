@@ -94,8 +94,8 @@ type moment struct {
 // moments returns the moments of n quarter hours from an instant.
 func moments(start time.Time, n int, location *time.Location) []moment {
 	all := make([]moment, 0, n)
-	clock := pricing.NewWallClock(pricing.Window{Start: start, End: start.Add(time.Duration(n) * pricing.Interval)}, location)
-	for s, ok := clock.Next(); ok; s, ok = clock.Next() {
+	w := pricing.Window{Start: start, End: start.Add(time.Duration(n) * pricing.Interval)}
+	for s := range pricing.Stretches(w, location) {
 		at := calendar(s.Day)
 		for i := range s.Count {
 			at.quarter = uint8(s.Quarter + i) //nolint:gosec // 0 to 95

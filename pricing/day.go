@@ -7,7 +7,7 @@ import (
 
 // Day holds a tariff's prices and charges on one local day. It is read-only.
 type Day struct {
-	Weekend bool // priced as a weekend: a Saturday, a Sunday or a holiday
+	Weekend bool // priced as a weekend
 	// Rate is the sum of the riders' rates, $/kWh. Tax is the sum of the taxes as a share
 	// of the price before taxes.
 	Rate, Tax float64
@@ -36,11 +36,10 @@ func (t *Tariff) On(d Date) (Day, bool) {
 func (t *Tariff) AnyDay(d Date) Day { return t.newest().dayOn(newLocalDay(d.dayNumber())) }
 
 func (v *version) dayOn(day localDay) Day {
-	sum := v.addersOn(day)
+	sum, weekend := v.addersOn(day), v.asWeekend(day)
 	return Day{
-		Weekend: day.weekend || v.Holidays.contains(day),
-		Rate:    sum.rate, Tax: sum.tax, Uncredited: sum.uncredited, Info: v.Info,
-		row: v.row(day), version: v, day: day,
+		Weekend: weekend, Rate: sum.rate, Tax: sum.tax, Uncredited: sum.uncredited, Info: v.Info,
+		row: v.row(day.month, weekend), version: v, day: day,
 	}
 }
 
@@ -49,10 +48,7 @@ func (d *Day) Period(quarter int) int { return int(d.row[quarter]) }
 
 // PeriodIn returns the period of a quarter hour in any month, by the version of the day.
 func (d *Day) PeriodIn(month time.Month, weekend bool, quarter int) int {
-	if weekend {
-		return int(d.version.Weekend[month-1][quarter])
-	}
-	return int(d.version.Weekday[month-1][quarter])
+	return int(d.version.row(int(month)-1, weekend)[quarter])
 }
 
 // SameVersion reports whether both days have the same version of the tariff.
@@ -63,10 +59,7 @@ func (d *Day) Demand() *Demand { return &d.version.Demand }
 
 // DemandPeriod returns the period of TimeOfUse for a quarter hour of the day.
 func (d *Day) DemandPeriod(quarter int) int {
-	if d.Weekend {
-		return int(d.version.Demand.Weekend[d.day.month][quarter])
-	}
-	return int(d.version.Demand.Weekday[d.day.month][quarter])
+	return int(d.version.Demand.row(d.day.month, d.Weekend)[quarter])
 }
 
 // Tiers returns a copy of a period's tiers.

@@ -14,10 +14,9 @@ type Demand struct {
 	// charge.
 	Flat       []DemandCharge
 	FlatMonths [12]int
-	// TimeOfUse charges the highest demand of each period. Weekday and Weekend name the
-	// periods.
-	TimeOfUse        []DemandCharge
-	Weekday, Weekend Schedule
+	// TimeOfUse charges the highest demand of each period. Schedules name the periods.
+	TimeOfUse []DemandCharge
+	Schedules
 	// WindowMinutes is the averaging time of demand; 0 is the meter's step.
 	WindowMinutes int
 	Ratchet       Ratchet

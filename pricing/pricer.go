@@ -100,7 +100,7 @@ func (p *pricer) card(s Stretch) (*card, error) {
 	}
 	c := &card{pricer: p, stretch: s, day: newLocalDay(s.Day), version: v}
 	c.adders = v.addersOn(c.day)
-	c.row = v.row(c.day)
+	c.row = v.row(c.day.month, v.asWeekend(c.day))
 	if v.HolidaysUnknown && !c.day.weekend && observed(c.day, false) != 0 { // the plan may price it as a weekend
 		c.doubts = unknownHolidays
 	}

@@ -44,6 +44,17 @@ func NewTariff(versions []Version) (*Tariff, error) {
 // Schedule holds the period of each quarter hour of the local day, by month.
 type Schedule [12][QuartersADay]uint16
 
+// Schedules are the schedules of weekdays and of weekends.
+type Schedules struct{ Weekday, Weekend Schedule }
+
+// row returns the period of each quarter hour of a day. The month 0 is January.
+func (s *Schedules) row(month int, weekend bool) *[QuartersADay]uint16 {
+	if weekend {
+		return &s.Weekend[month]
+	}
+	return &s.Weekday[month]
+}
+
 // TariffInfo holds the facts of a tariff except its energy prices. Its charges are not
 // part of a marginal price, as they do not change with one more kWh.
 type TariffInfo struct {

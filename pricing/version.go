@@ -15,9 +15,8 @@ type Version struct {
 	Periods [][]Tier
 	// PeriodNames may be shorter than Periods.
 	PeriodNames []string
-	Weekday     Schedule
-	Weekend     Schedule
-	Holidays    Holidays
+	Schedules
+	Holidays Holidays
 	// HolidaysUnknown means that the source does not say which holidays the plan has.
 	HolidaysUnknown bool
 	Riders          []Rider
@@ -85,13 +84,9 @@ func (v *version) periodName(period int) string {
 	return "period " + strconv.Itoa(period+1)
 }
 
-// row returns the period of each quarter hour of a local day.
-func (v *version) row(day localDay) *[QuartersADay]uint16 {
-	if day.weekend || v.Holidays.contains(day) {
-		return &v.Weekend[day.month]
-	}
-	return &v.Weekday[day.month]
-}
+// asWeekend reports whether a local day is priced as a weekend: a Saturday, a Sunday or a
+// holiday.
+func (v *version) asWeekend(day localDay) bool { return day.weekend || v.Holidays.contains(day) }
 
 // chain sorts the versions of one plan and ends each on the day before the next version
 // starts. It returns the days on which two versions start. A zero date is before all

@@ -22,12 +22,8 @@ func (r *reader) demand() pricing.Demand {
 	if len(d.Flat) > 0 {
 		d.FlatMonths = in.flatMonths(d.Flat)
 	}
-	if len(d.TimeOfUse) > 0 && in.has("demandweekdayschedule") || len(d.TimeOfUse) > 1 {
-		d.Weekday = in.schedule("demandweekdayschedule", len(d.TimeOfUse))
-		d.Weekend = d.Weekday
-	}
-	if len(d.TimeOfUse) > 0 && in.has("demandweekendschedule") {
-		d.Weekend = in.schedule("demandweekendschedule", len(d.TimeOfUse))
+	if periods := len(d.TimeOfUse); periods > 0 {
+		d.Schedules = in.schedules("demandweekdayschedule", "demandweekendschedule", periods)
 	}
 	if d.WindowMinutes = in.integer("demandwindow"); !slices.Contains([]int{0, 15, 30, 60}, d.WindowMinutes) {
 		in.problem("demandwindow", "%d minutes cannot be billed; 15, 30 and 60 can", d.WindowMinutes)

@@ -7,25 +7,18 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 )
 
-const (
-	weekdayKey = "energyweekdayschedule"
-	weekendKey = "energyweekendschedule"
-)
-
-// schedules reads the two schedules of v. The periods of v must be set.
-func (r *reader) schedules(v *pricing.Version) {
-	periods := len(v.Periods)
+// schedules reads the schedules of weekdays and of weekends.
+func (r *reader) schedules(weekdayKey, weekendKey string, periods int) (s pricing.Schedules) {
 	switch {
 	case r.has(weekdayKey):
-		v.Weekday = r.schedule(weekdayKey, periods)
+		s.Weekday = r.schedule(weekdayKey, periods)
 	case periods > 1 || r.has(weekendKey):
 		r.problem(weekdayKey, "is missing: it says which period applies when")
 	}
-	if r.has(weekendKey) {
-		v.Weekend = r.schedule(weekendKey, periods)
-	} else {
-		v.Weekend = v.Weekday
+	if s.Weekend = s.Weekday; r.has(weekendKey) {
+		s.Weekend = r.schedule(weekendKey, periods)
 	}
+	return s
 }
 
 // schedule reads twelve rows, one row per month. If periods is 0, schedule does not check

@@ -100,7 +100,7 @@ func Parse(data []byte) (*pricing.Tariff, error) {
 func (r *reader) version() pricing.Version {
 	v := pricing.Version{Info: r.info()}
 	v.Periods = r.energyRates()
-	r.schedules(&v)
+	v.Schedules = r.schedules("energyweekdayschedule", "energyweekendschedule", len(v.Periods))
 	r.extras(&v)
 	return v
 }

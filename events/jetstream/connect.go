@@ -254,6 +254,10 @@ func (c *Conn) SettingUp() bool { return c.withoutConsumer.Load() > 0 }
 // Connected reports whether the connection is up now.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
+// LastError returns why the last attempt to restore the connection failed, such as TLS. It is nil
+// if no server responded.
+func (c *Conn) LastError() error { return c.nc.LastError() }
+
 // Reconnects returns the number of times that the connection was restored. It grows before
 // the restored connection carries any message.
 func (c *Conn) Reconnects() uint64 { return c.nc.Stats().Reconnects }

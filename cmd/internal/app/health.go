@@ -74,6 +74,9 @@ func (h *health) problem(now time.Time) string {
 // unready returns the reason why the process is not ready, or "" if it is ready.
 func (a *App) unready(now time.Time) string {
 	if !a.conn.Connected() {
+		if err := a.conn.LastError(); err != nil {
+			return fmt.Sprintf("NATS is not connected: %s", err)
+		}
 		return "NATS is not connected"
 	}
 	reason := cmp.Or(a.health.problem(now), a.guard.problem())

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/gridhook/gridhook/cmd/internal/app"
 	"github.com/gridhook/gridhook/cmd/internal/blackbox/blackboxtest"
 	"github.com/gridhook/gridhook/config"
@@ -192,6 +194,65 @@ func TestTLS_CertificateUnreadable(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), p.Certificate) || !strings.Contains(err.Error(), "name a certificate and its own key") {
 		t.Errorf("the error is %v", err)
 	}
+}
+
+// TestTLS_NATSAuthoritiesReplaced checks that a process reads the file of nats-ca again when it
+// reconnects, and that /readyz names the cause while the file is unusable.
+func TestTLS_NATSAuthoritiesReplaced(t *testing.T) {
+	t.Parallel()
+	p := files(t)
+	issue(t, p, 1)
+	pair, err := app.LoadCertificate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nats, err := server.NewServer(&server.Options{
+		ServerName: "n1", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: 8 << 20,
+		JetStream: true, StoreDir: t.TempDir(), TLS: true, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nats.Start()
+	t.Cleanup(func() { nats.Shutdown(); nats.WaitForShutdown() })
+	if !nats.ReadyForConnections(time.Minute) {
+		t.Fatal("NATS is not ready")
+	}
+	o := app.Local(t.TempDir(), slog.New(slog.DiscardHandler))
+	o.Role, o.NATS = config.Worker, config.NATS{URL: nats.ClientURL(), CA: p.Certificate, Prefix: "gridhook"}
+	started(t, o, func(a *app.App) {
+		awaitReady(t, a)
+		good, err := os.ReadFile(p.Certificate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p.Certificate, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		connections, err := nats.Connz(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range connections.Conns {
+			if err := nats.DisconnectClientByID(c.Cid); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := "NATS is not connected: nats: failed to parse root certificate from"
+		for late := time.Now().Add(time.Minute); ; <-time.After(10 * time.Millisecond) {
+			_, body := ask(t, a, "GET", "/readyz")
+			if strings.Contains(body, want) {
+				break
+			}
+			if time.Now().After(late) {
+				t.Fatalf("/readyz responds %s, want %s", body, want)
+			}
+		}
+		if err := os.WriteFile(p.Certificate, good, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		awaitReady(t, a)
+	})
 }
 
 // TestMasterKey_Logged checks that the log of a start names the key that seals the data key,

@@ -246,12 +246,12 @@ func TestCommands(t *testing.T) {
 		},
 		{
 			"delivery get msg_1 --org acme", "/v1/webhook/deliveries/msg_1/get", "acme", `{}`,
-			strings.Replace(deliveryJSON, "{", `{"triggerId":"trg_1","attempts":[{"attempt":1,"outcome":"RETRYING","at":"2026-07-01T00:00:00.000Z","errorClass":"timeout","durationMs":10000},{"attempt":2,"outcome":"RETRYING","at":"2026-07-01T00:00:09.000Z","status":500,"errorClass":"status","durationMs":12.34,"timing":{"dnsMs":1,"connectMs":2.25,"tlsMs":3,"firstByteMs":4},"reason":"no","answer":"oops\u001b[0m"},{"attempt":2,"outcome":"FAILED","at":"2026-07-01T00:00:19.000Z","reason":"disabled"}],`, 1),
+			strings.Replace(deliveryJSON, "{", `{"triggerId":"trg_1","attempts":[{"attempt":1,"outcome":"RETRYING","at":"2026-07-01T00:00:00.000Z","errorClass":"timeout","durationMs":10000},{"attempt":2,"outcome":"RETRYING","at":"2026-07-01T00:00:09.000Z","status":500,"errorClass":"status","durationMs":12.34,"timing":{"dnsMs":1,"connectMs":2.25,"tlsMs":3,"firstByteMs":4},"reason":"no","answer":"oops\u001b[0m \u202ebackwards"},{"attempt":2,"outcome":"FAILED","at":"2026-07-01T00:00:19.000Z","reason":"disabled"}],`, 1),
 			"message   msg_1\ntrigger   trg_1\nhome      h1\nendpoint  ep_1\noutcome   FAILED\n\n" +
 				"ATTEMPT  AT                    TOOK      DNS ms  CONNECT ms  TLS ms  FIRST BYTE ms  STATUS  ERROR    REASON\n" +
 				"1        2026-07-01T00:00:00Z  10000 ms  -       -           -       -              -       timeout  -\n" +
 				"2        2026-07-01T00:00:09Z  12.34 ms  1       2.25        3       4              500     status   no\n" +
-				"-        2026-07-01T00:00:19Z  -         -       -           -       -              -       -        disabled\n\nlast response: oops [0m\n",
+				"-        2026-07-01T00:00:19Z  -         -       -           -       -              -       -        disabled\n\nlast response: oops [0m  backwards\n",
 		},
 		{
 			"signal h1 --org acme", "/v1/homes/h1/price_signal", "acme", `{}`, signalJSON,

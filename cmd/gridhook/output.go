@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -74,10 +75,11 @@ func row(w io.Writer, cells ...any) {
 	say(w, "%s\n", strings.Join(line, "\t"))
 }
 
-// plain replaces control characters, because names and responses are untrusted.
+// plain replaces characters that control the terminal or the direction of text, because names and
+// responses are untrusted.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r

@@ -3,6 +3,7 @@ package send
 import (
 	"encoding/base64"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,14 +27,18 @@ func (d *Destination) Mask(a *Attempt, text string) string {
 	return d.masker(a.token).MaskCut(text, redact.MinLength)
 }
 
-// maskError masks secrets in the text of an error: an error about a malformed response
-// quotes the response.
+// ownAddresses matches the name server, and the two ends of a connection, in the text of an error of
+// package net. Partners read the error in delivery logs.
+var ownAddresses = regexp.MustCompile(` on \S+:\d+| \S+:\d+->\S+:\d+`)
+
+// maskError removes own addresses from the text of an error and masks secrets: an error about a
+// malformed response quotes the response.
 func (d *Destination) maskError(a *Attempt, err error) error {
 	if err == nil {
 		return nil
 	}
 	text := err.Error()
-	if masked := d.masker(a.token).Mask(text); masked != text {
+	if masked := d.masker(a.token).Mask(ownAddresses.ReplaceAllString(text, "")); masked != text {
 		return &maskedError{err, masked}
 	}
 	return err

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // resolver is a name server that resolves a name to another address each time.
@@ -122,5 +124,50 @@ func TestSend_Rebinding(t *testing.T) {
 				t.Errorf("no query resolved to %v", addrs)
 			}
 		}
+	}
+}
+
+// A partner reads the reason of a failed delivery. It names neither the operator's name server nor
+// an address of the process.
+func TestSend_OwnAddresses(t *testing.T) {
+	const name = "hooks.missing.example"
+	r := newResolver(t)
+	s := New(Options{})
+	defer s.Close()
+	e := endpointAt(t, "https://"+name+":8443/hook", time.Minute)
+	a := post(t, s, e)
+	if got, want := a.Reason(), "dial tcp: lookup "+name+": no such host"; got != want {
+		t.Errorf("the reason of an unknown name is %q, want %q", got, want)
+	}
+	e.Tokens = NewTokens(&storage.Authentication{TokenURL: "https://" + name + "/token"}, "client-secret")
+	a = post(t, s, e)
+	if got := a.Reason(); !strings.Contains(got, "lookup "+name+": no such host") {
+		t.Errorf("the reason of an unknown name of a token URL is %q", got)
+	}
+	e.Tokens = nil
+	_ = r.conn.Close()
+	a = post(t, s, e)
+	if got := a.Reason(); strings.Contains(got, " on ") || strings.Contains(got, "->") || !strings.Contains(got, "lookup "+name+": ") || a.ErrorClass() != events.ErrorDNS {
+		t.Errorf("without a name server the reason is %q, of the class %q", got, a.ErrorClass())
+	}
+
+	receiver, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer receiver.Close()
+	go func() {
+		conn, err := receiver.Accept()
+		if err == nil {
+			_ = conn.(*net.TCPConn).SetLinger(0) // the end is a reset
+			_, _ = conn.Read(make([]byte, 1))
+			_ = conn.Close()
+		}
+	}()
+	private := New(Options{Guard: Guard{AllowPrivate: true}})
+	defer private.Close()
+	a = post(t, private, endpointAt(t, "http://"+receiver.Addr().String(), time.Minute))
+	if got := a.Reason(); !strings.Contains(got, "reset") || strings.Contains(got, "->") {
+		t.Errorf("the reason of a reset connection is %q", got)
 	}
 }

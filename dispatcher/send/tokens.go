@@ -204,7 +204,7 @@ func (s *Sender) sendAuthorized(ctx context.Context, d *Destination, r *httpclie
 	defer cancel()
 	token, err := d.Tokens.get(ctx, s)
 	if err != nil {
-		return err
+		return d.maskError(a, err)
 	}
 	with := func(token string) *httpclient.Request {
 		authorized := *r

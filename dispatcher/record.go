@@ -24,15 +24,13 @@ func persisting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), persistTimeout)
 }
 
-// Delays between attempts to persist.
-const (
-	firstPersistDelay = 250 * time.Millisecond
-	lastPersistDelay  = 5 * time.Second
-)
+// persistDelay is the delay between attempts to persist. After an outage of NATS, workers take no
+// slice for longer than that.
+const persistDelay = 250 * time.Millisecond
 
 // persist stores the outcomes of requests. It retries while the message system is
-// unavailable, until ctx ends, because a slice without its receipt is delivered again.
-// Errors: the error of ctx, and permanent errors.
+// unavailable, until ctx ends, because a slice without its receipt is delivered again. It logs
+// the first failure. Errors: the error of ctx, and permanent errors.
 func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) error) error {
 	try := func() error {
 		ctx, cancel := persisting(ctx)
@@ -43,11 +41,12 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 		}
 		return backoff.Permanent(err) // nil for nil
 	}
-	delays := backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(firstPersistDelay), backoff.WithMaxInterval(lastPersistDelay), backoff.WithMaxElapsedTime(0),
-	)
-	return backoff.RetryNotify(try, backoff.WithContext(delays, ctx), func(err error, delay time.Duration) {
-		w.Log.Warn("receipt store unavailable, retrying", "retry_in", delay, "error", err)
+	logged := false
+	return backoff.RetryNotify(try, backoff.WithContext(backoff.NewConstantBackOff(persistDelay), ctx), func(err error, _ time.Duration) {
+		if !logged {
+			w.Log.Warn("receipt store unavailable, retrying", "error", err)
+		}
+		logged = true
 	})
 }
 

@@ -58,6 +58,33 @@ func TestRecord_StoreFull(t *testing.T) {
 	})
 }
 
+// A worker stores its outcomes as soon as it can, however long it could not: before another
+// worker takes the slices again.
+func TestRecord_StoredAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		const n = 8 * events.SliceHomes
+		w.homes(n)
+		w.endpoint("ep")
+		back := time.Now().Add(time.Minute)
+		var stored atomic.Int64
+		w.bus.refuse = func(name, _ string) error {
+			if name != "put receipt" {
+				return nil
+			}
+			if time.Now().Before(back) {
+				return storage.ErrUnavailable
+			}
+			stored.Store(int64(time.Since(back)))
+			return nil
+		}
+		w.worker()
+		w.checkDelivered(w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: n}), 1)
+		if last := time.Duration(stored.Load()); last > time.Second {
+			t.Errorf("the last outcome is stored %s after the store is back", last)
+		}
+	})
+}
+
 // A slow slice counts as slow until its outcomes are stored. So a store that stalls limits
 // the webhooks without an outcome, which a kill of the worker would repeat.
 func TestRecord_StalledStoreLimitsSlowSlices(t *testing.T) {

@@ -58,6 +58,12 @@ var (
 // its consumer begins again at the first unacknowledged message.
 const pullWait = 500 * time.Millisecond
 
+// reconnectPause is the time after a reconnection in which a process takes no message. The server
+// delivers again what workers held during a long outage. In this time every process reconnects,
+// at most 1.25 s after the first, and stores the outcomes that it holds. The time is longer than
+// pullWait, so that the server has ended every earlier request.
+const reconnectPause = 2 * time.Second
+
 // Handler handles one message. After an error the message is redelivered.
 type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
 
@@ -91,6 +97,13 @@ func consumeFrom[T any](
 	}
 	free, connection := semaphore.NewWeighted(int64(slots)), c.nc.Stats().Reconnects
 	for taking.Err() == nil && free.Acquire(taking, 1) == nil {
+		if now := c.nc.Stats().Reconnects; now != connection {
+			if again, err := s.reconnected(taking, consumer); err == nil {
+				consumer, connection = again, now
+			}
+			free.Release(1)
+			continue
+		}
 		n := 1
 		for free.TryAcquire(1) {
 			n++
@@ -108,13 +121,6 @@ func consumeFrom[T any](
 			err = batch.Error()
 		}
 		free.Release(int64(n))
-		if now := c.nc.Stats().Reconnects; q.inOrder && now != connection {
-			periodic.Sleep(taking, 2*pullWait) // until the server has ended every earlier request
-			if again, err := s.setUp(taking); err == nil {
-				consumer, connection = again, now
-			}
-			continue
-		}
 		if err != nil && taking.Err() == nil {
 			periodic.Sleep(taking, nakDelay)
 			consumer = s.recreate(taking, consumer, err)

@@ -249,6 +249,30 @@ func TestConsume_RedeliveredAfterStart(t *testing.T) {
 	stop()
 }
 
+// A process takes no message right after a reconnection, so that every process stores its
+// outcomes first. The server delivers again what they held.
+func TestConsume_PauseAfterReconnect(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	tr := newTrigger("org")
+	taken := make(chan time.Time, 1)
+	stop := takeSlices(t, b, 1, func(contextT, events.Slice, events.Taken) error { taken <- time.Now(); return nil })
+	must(t, b.PutSlice(within(t), newSlice(tr, 0)))
+	receive(t, taken)
+	other, err := Connect(within(t), "", streamOptions, discard, b.server.Option())
+	must(t, err)
+	defer other.Close()
+	var back time.Time
+	disconnected(t, b, other, func() {
+		must(t, other.PutSlice(within(t), newSlice(tr, 1)))
+		back = time.Now()
+	})
+	if after := receive(t, taken).Sub(back); after < reconnectPause {
+		t.Errorf("a slice is taken %s after the reconnection, before other processes have stored their outcomes", after)
+	}
+	stop()
+}
+
 // A stop under load finishes the current messages. The server has no message to
 // redeliver.
 func TestConsume_GracefulEnd(t *testing.T) {

@@ -57,6 +57,16 @@ func (s *source) setUp(ctx context.Context) (jetstream.Consumer, error) {
 	return consumer, nil
 }
 
+// reconnected waits for reconnectPause and returns the consumer to take messages from. A queue in
+// order gets it anew.
+func (s *source) reconnected(taking context.Context, consumer jetstream.Consumer) (jetstream.Consumer, error) {
+	periodic.Sleep(taking, reconnectPause)
+	if !s.queue.inOrder {
+		return consumer, nil
+	}
+	return s.setUp(taking)
+}
+
 // orderedSince is how far back a new queue in order begins. Its older messages concern
 // nobody any more.
 const orderedSince = 24 * time.Hour

@@ -96,11 +96,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	h.Solar.SizeKw, h.Solar.NonNetMetered = system.SizeKw, system.NonNetMetered || system.ExportValues != ""
 	h.Solar.AccPlus, h.Solar.ConnectionYear = system.AccPlus, system.ConnectionYear
 	h.Solar.AppliedFrom, h.Solar.AppliedTo = system.Applied()
-	eiaID := 0
-	if in.rate.Tariff != nil {
-		eiaID = in.rate.Tariff.Info().EIAID
-	}
-	h.Solar.Regime = s.Pricer.Regime(&system.SolarSettings, home.Zipcode, eiaID)
+	h.Solar.Regime = s.Pricer.Regime(&system.SolarSettings, home.Zipcode, in.rate.Tariff.Info().EIAID)
 	return h, err
 }
 

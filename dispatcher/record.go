@@ -24,9 +24,12 @@ func persisting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), persistTimeout)
 }
 
-// persistDelay is the delay between attempts to persist. After an outage of NATS, workers take no
-// slice for longer than that.
-const persistDelay = 250 * time.Millisecond
+// Delays between attempts to persist, before a random part of up to a half. After an outage
+// of NATS, workers take no slice for longer than the last one.
+const (
+	firstPersistDelay = 250 * time.Millisecond
+	lastPersistDelay  = time.Second
+)
 
 // persist stores the outcomes of requests. It retries while the message system is
 // unavailable, until ctx ends, because a slice without its receipt is delivered again. It logs
@@ -41,8 +44,11 @@ func (w *Worker) persist(ctx context.Context, store func(ctx context.Context) er
 		}
 		return backoff.Permanent(err) // nil for nil
 	}
+	delays := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(firstPersistDelay), backoff.WithMaxInterval(lastPersistDelay), backoff.WithMaxElapsedTime(0),
+	)
 	logged := false
-	return backoff.RetryNotify(try, backoff.WithContext(backoff.NewConstantBackOff(persistDelay), ctx), func(err error, _ time.Duration) {
+	return backoff.RetryNotify(try, backoff.WithContext(delays, ctx), func(err error, _ time.Duration) {
 		if !logged {
 			w.Log.Warn("receipt store unavailable, retrying", "error", err)
 		}

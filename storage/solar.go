@@ -51,11 +51,7 @@ func (s *SolarSettings) application() regime.Application {
 // Array returns the mounting of the modules, with defaults for unknown values.
 func (s *SolarSettings) Array() solar.Array {
 	usual := solar.DefaultArray
-	a := solar.Array{Tilt: known(s.Tilt, usual.Tilt), Azimuth: known(s.Azimuth, usual.Azimuth), Losses: known(s.Losses, usual.Losses)}
-	if a == (solar.Array{}) {
-		a.Azimuth = usual.Azimuth // flat modules face nowhere, and the zero value stands for the default array
-	}
-	return a
+	return solar.Array{Tilt: known(s.Tilt, usual.Tilt), Azimuth: known(s.Azimuth, usual.Azimuth), Losses: known(s.Losses, usual.Losses)}
 }
 
 // known returns *v, or usual if v is nil.

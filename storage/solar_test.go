@@ -31,7 +31,7 @@ func TestSolarSettings_DefaultArray(t *testing.T) {
 		{"nothing", storage.SolarSettings{}, solar.DefaultArray},
 		{"tilt", storage.SolarSettings{Tilt: ptr(35.0)}, solar.Array{Tilt: 35, Azimuth: 180, Losses: 14.08}},
 		{"all", storage.SolarSettings{Tilt: ptr(35.0), Azimuth: ptr(90.0), Losses: ptr(8.0)}, solar.Array{Tilt: 35, Azimuth: 90, Losses: 8}},
-		{"flat, to the north and without losses", storage.SolarSettings{Tilt: ptr(0.0), Azimuth: ptr(0.0), Losses: ptr(0.0)}, solar.Array{Azimuth: 180}},
+		{"flat, to the north and without losses", storage.SolarSettings{Tilt: ptr(0.0), Azimuth: ptr(0.0), Losses: ptr(0.0)}, solar.Array{}},
 	} {
 		if got := tt.settings.Array(); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)

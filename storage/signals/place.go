@@ -110,9 +110,6 @@ func nearestArray(a solar.Array) solar.Array {
 	if a.Losses == solar.DefaultArray.Losses {
 		stepped.Losses = a.Losses
 	}
-	if stepped == (solar.Array{}) {
-		stepped.Azimuth = solar.DefaultArray.Azimuth // flat modules face nowhere
-	}
 	return stepped
 }
 

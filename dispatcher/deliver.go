@@ -15,6 +15,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -204,9 +205,8 @@ func (w *Worker) expired(r *request) func(*job) result {
 	if w.Now().Before(deadline) {
 		return nil
 	}
-	return func(j *job) result {
-		return w.givenUp(j, deadline, attempt{Attempt: send.Attempt{At: w.Now()}}, j.attempt-1)
-	}
+	a := unsent(w.Now())
+	return func(j *job) result { return j.givenUp(&a, j.attempt-1, deadline) }
 }
 
 // enter waits until the request may be made. The wait for a rate limit may be long, so enter
@@ -237,9 +237,9 @@ const refreshAfter = time.Second
 func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, gate.ErrClosed):
-		return func(j *job) result { return w.requeue(j, attempt{Attempt: send.Attempt{At: w.Now()}}) }
+		return func(j *job) result { return w.requeue(j, unsent(w.Now())) }
 	case err != nil, waited > refreshAfter && !w.refresh(r):
-		return func(j *job) result { return dropped(j, r.gone, w.Now()) }
+		return func(j *job) result { return result{delivery: j.skipped(events.OutcomeFailed, r.gone, w.Now())} }
 	case !pass.Until.IsZero():
 		return func(j *job) result { return w.reschedule(j, pass.Until) }
 	}

@@ -1,6 +1,7 @@
 package dispatcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -66,24 +67,16 @@ func grouped[K comparable](n int, key func(i int) (k K, ok bool)) (groups [][]in
 // conclude converts an attempt at an endpoint into an outcome. After a wait the endpoint may
 // differ from the job's.
 func (w *Worker) conclude(ctx context.Context, e *target.Target, j *job, a attempt) result {
-	d := j.delivery(&a, j.attempt)
-	switch a.Verdict() {
-	case policy.Delivered:
-		d.Outcome, d.Response = events.OutcomeDelivered, ""
-		return result{delivery: d}
-	case policy.Gone:
-		if a.single {
-			d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone for this home"
-			return result{delivery: d}
-		}
-		if !w.disable(ctx, e) {
-			return w.retryLater(j, a)
-		}
-		d.Outcome, d.Reason = events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled"
-		return result{delivery: d}
-	default:
-		return w.retryLater(j, a)
+	switch verdict := a.Verdict(); {
+	case verdict == policy.Delivered:
+		a.Response = ""
+		return j.ended(&a, j.attempt, events.OutcomeDelivered, "")
+	case verdict == policy.Gone && a.single:
+		return j.ended(&a, j.attempt, events.OutcomeFailed, "the endpoint responded 410 Gone for this home")
+	case verdict == policy.Gone && w.disable(ctx, e):
+		return j.ended(&a, j.attempt, events.OutcomeFailed, "the endpoint responded 410 Gone and was disabled")
 	}
+	return w.retryLater(j, a)
 }
 
 // retryLater schedules the next attempt, or gives up if the deadline comes first.
@@ -92,15 +85,13 @@ func (w *Worker) retryLater(j *job, a attempt) result {
 	deadline := j.Trigger.Deadline(p)
 	due, ok := policy.Next(p, j.attempt, now, deadline, a.RetryAfter, w.Jitter())
 	if !ok {
-		r := w.givenUp(j, deadline, a, j.attempt)
+		r := j.givenUp(&a, j.attempt, deadline)
 		if a.RetryAfter > 0 && now.Add(min(a.RetryAfter, policy.MaxRetryAfter)).After(deadline) {
 			r.delivery.Reason += ", and asked to wait beyond the deadline of this signal"
 		}
 		return r
 	}
-	d := j.delivery(&a, j.attempt)
-	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due}
-	r := result{delivery: d, dueAt: due, nextAttempt: j.attempt + 1}
+	r := j.postponed(&a, j.attempt+1, due, "")
 	if a.RetryAfter > 0 {
 		r.notBefore = now.Add(min(a.RetryAfter, policy.MaxRetryAfter))
 	}
@@ -109,16 +100,12 @@ func (w *Worker) retryLater(j *job, a attempt) result {
 
 // givenUp returns the outcome if no attempt can come before the deadline: EXPIRED if the
 // signal's window sets the deadline, FAILED if the policy does.
-func (w *Worker) givenUp(j *job, deadline time.Time, a attempt, attempts int) result {
-	d := j.delivery(&a, attempts)
-	d.Outcome = events.OutcomeFailed
+func (j *job) givenUp(a *attempt, attempts int, deadline time.Time) result {
+	outcome := events.OutcomeFailed
 	if deadline.Equal(j.Trigger.End.Time) {
-		d.Outcome = events.OutcomeExpired
+		outcome = events.OutcomeExpired
 	}
-	if d.Reason == "" {
-		d.Reason = "the deadline passed before another attempt"
-	}
-	return result{delivery: d}
+	return j.ended(a, attempts, outcome, cmp.Or(a.Reason(), "the deadline passed before another attempt"))
 }
 
 // reschedule postpones a job until its endpoint may be available. The endpoint's policy
@@ -132,31 +119,22 @@ func (w *Worker) reschedule(j *job, until time.Time) result {
 	case !g.OpenUntil(now).IsZero():
 		reason = "the endpoint asked to wait, no attempt was made"
 	}
-	a := attempt{Attempt: send.Attempt{At: now}}
+	a := unsent(now)
 	if !now.Before(deadline) {
-		return w.givenUp(j, deadline, a, j.attempt-1)
+		return j.givenUp(&a, j.attempt-1, deadline)
 	}
 	until = until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
 	if deadline.Before(until) {
 		until = deadline // so that it is given up then
 	}
-	d := j.delivery(&a, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeRetrying, reason
-	d.NextAt = storage.Time{Time: until.UTC()}
-	return result{delivery: d, dueAt: until, nextAttempt: j.attempt}
+	return j.postponed(&a, j.attempt, until, reason)
 }
 
 // requeue schedules a job at once for another worker. a is the attempt that the worker's
 // stop cut off, or no attempt. The stop is no failure of the endpoint, so the job keeps
 // the number of its attempt.
 func (w *Worker) requeue(j *job, a attempt) result {
-	now := w.Now()
-	d := j.delivery(&a, j.attempt-1)
-	if d.Reason == "" {
-		d.Reason = "requeued because the worker was stopping"
-	}
-	d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: now}
-	return result{delivery: d, dueAt: now, nextAttempt: j.attempt}
+	return j.postponed(&a, j.attempt, w.Now(), cmp.Or(a.Reason(), "requeued because the worker was stopping"))
 }
 
 // Reasons of deliveries to an endpoint that receives nothing any more.
@@ -164,13 +142,6 @@ const (
 	reasonPaused  = "the endpoint is disabled"
 	reasonDeleted = "the endpoint was deleted"
 )
-
-// dropped returns the outcome of a job whose endpoint receives nothing any more.
-func dropped(j *job, reason string, now time.Time) result {
-	d := j.delivery(&attempt{Attempt: send.Attempt{At: now}}, j.attempt-1)
-	d.Outcome, d.Reason = events.OutcomeFailed, reason
-	return result{delivery: d}
-}
 
 // supersededBy returns the identifier of the newer trigger that supersedes a job, "" if there is
 // none. A trigger for some rate plans does not reach a home that has left them since its signal
@@ -193,16 +164,36 @@ func (w *Worker) supersededBy(j *job) string {
 
 // superseded returns the outcome of a job that a newer trigger supersedes.
 func (j *job) superseded(by string, now time.Time) events.Delivery {
+	return j.skipped(events.OutcomeSuperseded, "superseded by the newer trigger "+by, now)
+}
+
+// skipped returns the outcome of a job that ends without another request.
+func (j *job) skipped(outcome events.Outcome, reason string, now time.Time) events.Delivery {
 	return events.Delivery{
-		HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeSuperseded, Attempt: j.attempt - 1,
-		At: storage.Time{Time: now}, Reason: "superseded by the newer trigger " + by,
+		HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: outcome, Attempt: j.attempt - 1, At: storage.Time{Time: now}, Reason: reason,
 	}
 }
 
-// delivery describes an attempt. The outcome is not set yet.
-func (j *job) delivery(a *attempt, attempts int) events.Delivery {
-	d := events.Delivery{HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Attempt: attempts, BatchID: a.batchID}
+// unsent returns an attempt without a request.
+func unsent(now time.Time) attempt { return attempt{Attempt: send.Attempt{At: now}} }
+
+// ended returns the result of a job that has no next attempt.
+func (j *job) ended(a *attempt, attempts int, outcome events.Outcome, reason string) result {
+	return result{delivery: j.delivery(a, attempts, outcome, reason)}
+}
+
+// postponed returns the result of a job whose attempt with the number next is due at a time.
+func (j *job) postponed(a *attempt, next int, due time.Time, reason string) result {
+	d := j.delivery(a, next-1, events.OutcomeRetrying, reason)
+	d.NextAt = storage.Time{Time: due.UTC()}
+	return result{delivery: d, dueAt: due, nextAttempt: next}
+}
+
+// delivery describes an attempt and its outcome. Without a reason it has the attempt's own.
+func (j *job) delivery(a *attempt, attempts int, outcome events.Outcome, reason string) events.Delivery {
+	d := events.Delivery{HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: outcome, Attempt: attempts, BatchID: a.batchID}
 	a.Describe(&d)
+	d.Reason = cmp.Or(reason, d.Reason)
 	return d
 }
 

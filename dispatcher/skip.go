@@ -74,10 +74,7 @@ func (w *Worker) skipUnchanged(
 			left = keep(left, jobs, i)
 			continue
 		}
-		outcomes = append(outcomes, events.Delivery{
-			HomeID: j.Signal.HomeID, EndpointID: j.target.ID, Outcome: events.OutcomeUnchanged,
-			At: storage.Time{Time: w.Store.Now()}, Reason: "the endpoint has the same signal",
-		})
+		outcomes = append(outcomes, j.skipped(events.OutcomeUnchanged, "the endpoint has the same signal", w.Store.Now()))
 	}
 	return left, outcomes, have, nil
 }

@@ -139,17 +139,15 @@ func (w *Worker) availability(t *events.Trigger, targets []*target.Target, now t
 			first = until
 		}
 		if e.Gate.Failing(now) {
-			last = latestOf(last, t.Deadline(e.RetryPolicy))
+			last = storage.Later(last, t.Deadline(e.RetryPolicy))
 		} else {
-			last = latestOf(last, deadline(t, e.RetryPolicy, 1))
+			last = storage.Later(last, deadline(t, e.RetryPolicy, 1))
 		}
 	}
 	if !now.Before(last) {
 		return a
 	}
-	if a.parkUntil = first; last.Before(first) {
-		a.parkUntil = last
-	}
+	a.parkUntil = storage.Earlier(first, last)
 	return a
 }
 
@@ -187,7 +185,7 @@ func (w *Worker) unavailable(targets []*target.Target, now time.Time) map[*gate.
 func (w *Worker) unavailableUntil(e *target.Target, now time.Time) time.Time {
 	until := e.Gate.OpenUntil(now)
 	if e.Gate.Full() {
-		until = latestOf(until, now.Add(gate.ParkAfter))
+		until = storage.Later(until, now.Add(gate.ParkAfter))
 	}
 	return w.staggered(until)
 }
@@ -204,10 +202,7 @@ func (w *Worker) noRoomUntil(t *events.Trigger, multiple int, end time.Time) tim
 	if w.Histories.Multiple(t.OrganizationID, now) < multiple || !now.Before(end) {
 		return time.Time{}
 	}
-	if until := w.staggered(now.Add(roomEvery)); until.Before(end) {
-		return until
-	}
-	return end
+	return storage.Earlier(w.staggered(now.Add(roomEvery)), end)
 }
 
 // staggered adds a random delay, so that parked work does not return all at once.
@@ -216,13 +211,6 @@ func (w *Worker) staggered(until time.Time) time.Time {
 		return until
 	}
 	return until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
-}
-
-func latestOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // park postpones a slice and the rest of its lane as one message on disk. So an endpoint

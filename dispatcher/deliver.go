@@ -99,7 +99,7 @@ func (w *Worker) deliver(ctx context.Context, jobs []job, unavailable map[*gate.
 	var wg sync.WaitGroup
 	var size, ended atomic.Int64
 	for _, l := range lanes {
-		until := latestOf(unavailable[l.gate], w.staggered(l.gate.OpenUntil(w.Now())))
+		until := storage.Later(unavailable[l.gate], w.staggered(l.gate.OpenUntil(w.Now())))
 		wg.Go(func() {
 			w.deliverLane(ctx, l, jobs, results, until, max(1, w.opt.perSlice()/len(lanes)))
 			if ended.Add(1) < int64(len(lanes)) {

@@ -123,10 +123,7 @@ func (w *Worker) reschedule(j *job, until time.Time) result {
 	if !now.Before(deadline) {
 		return j.givenUp(&a, j.attempt-1, deadline)
 	}
-	until = until.Add(time.Duration(w.Jitter() * float64(gate.ParkAfter)))
-	if deadline.Before(until) {
-		until = deadline // so that it is given up then
-	}
+	until = storage.Earlier(w.staggered(until), deadline) // at the deadline it is given up
 	return j.postponed(&a, j.attempt, until, reason)
 }
 

@@ -108,22 +108,19 @@ func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) ti
 	}
 	until := to.Gate.OpenUntil(now)
 	if refused {
-		until = latestOf(until, now.Add(gate.ParkAfter))
+		until = storage.Later(until, now.Add(gate.ParkAfter))
 	}
 	noRoom := w.noRoomUntil(&r.Trigger, events.RetriesWait, end)
-	until = latestOf(until, noRoom)
+	until = storage.Later(until, noRoom)
 	if until.IsZero() || !now.Before(end) {
 		return time.Time{}
 	}
 	until = w.staggered(until)
 	if r.Trigger.Change != nil || refused || !noRoom.IsZero() {
 		delay := policy.MaxDelay(to.RetryPolicy, r.Attempt+r.Round)
-		until = latestOf(until, now.Add(time.Duration(w.Jitter()*float64(delay))))
+		until = storage.Later(until, now.Add(time.Duration(w.Jitter()*float64(delay))))
 	}
-	if end.Before(until) {
-		return end // so that it is given up then
-	}
-	return until
+	return storage.Earlier(until, end) // at the end it is given up
 }
 
 // recipient returns the endpoint of a retry. gone is the reason if there is no usable
@@ -325,7 +322,7 @@ func newRetry(t *events.Trigger, jobs []job, results []result, which []int) even
 func dueTogether(results []result, which []int) time.Time {
 	due := results[which[len(which)-1]].dueAt
 	for _, i := range which {
-		due = latestOf(due, results[i].notBefore)
+		due = storage.Later(due, results[i].notBefore)
 	}
 	return due
 }

@@ -40,10 +40,7 @@ type Outage struct {
 // failed returns since when and how long an endpoint has failed. Failures before the
 // endpoint's last update do not count, because the update may have fixed the cause.
 func (h *Health) failed(e *storage.WebhookEndpoint) (since time.Time, lasted time.Duration) {
-	since = h.FailingSince.Time
-	if e.UpdatedAt.After(since) {
-		since = e.UpdatedAt.Time
-	}
+	since = storage.Later(h.FailingSince.Time, e.UpdatedAt.Time)
 	return since, h.LastFailureAt.Sub(since)
 }
 

@@ -135,14 +135,11 @@ const LongestRetry = 24 * time.Hour
 // already ended at the request does not count. Such a signal is history, and no newer
 // signal supersedes it.
 func (t *Trigger) Deadline(p storage.RetryPolicy) time.Time {
-	from := t.CreatedAt.Time
-	if t.RetriedAt.After(from) {
-		from = t.RetriedAt.Time
-	}
+	from := storage.Later(t.CreatedAt.Time, t.RetriedAt.Time)
 	giveUp := min(time.Duration(p.GiveUpSeconds*float64(time.Second)), LongestRetry)
 	deadline := from.Add(giveUp)
-	if t.End.After(from) && t.End.Before(deadline) {
-		deadline = t.End.Time
+	if t.End.After(from) {
+		return storage.Earlier(deadline, t.End.Time)
 	}
 	return deadline
 }

@@ -144,9 +144,7 @@ func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[ti
 	for i, part := range parts {
 		change := &w.added.Parts[i]
 		*change = Unchanged
-		if end := part.Start.Add(time.Duration(len(part.Prices)) * w.series.step()); end.After(w.added.End) {
-			w.added.End = end
-		}
+		w.added.End = Later(w.added.End, part.Start.Add(time.Duration(len(part.Prices))*w.series.step()))
 		for j, price := range part.Prices {
 			start := part.Start.Unix() + int64(j)*step
 			was, known := prices[start]

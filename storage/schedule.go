@@ -92,10 +92,7 @@ func (s *Schedule) Next(after time.Time) time.Time {
 // minutes.
 func (s *Schedule) Latest(from, to time.Time) (latest time.Time) {
 	for back := time.Hour; ; back *= 2 {
-		start := to.Add(-back)
-		if start.Before(from) {
-			start = from
-		}
+		start := Later(from, to.Add(-back))
 		for run := s.Next(start.Add(-1)); !run.IsZero() && !run.After(to); run = s.Next(run) {
 			latest = run
 		}

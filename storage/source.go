@@ -231,10 +231,7 @@ func (s *SourceState) Late(source *Source, now time.Time) bool {
 // GoodSince returns the time of the last good run, or of the source's last change if that
 // is later.
 func (s *SourceState) GoodSince(source *Source) time.Time {
-	if s.LastGoodAt.After(source.UpdatedAt.Time) {
-		return s.LastGoodAt.Time
-	}
-	return source.UpdatedAt.Time
+	return Later(source.UpdatedAt.Time, s.LastGoodAt.Time)
 }
 
 // ReadSourceState returns the state of a revision of a source, and its own revision. A

@@ -26,6 +26,22 @@ func (t Time) Accepted() bool {
 	return year >= FirstYear && year <= LastYear
 }
 
+// Later returns the later of two times.
+func Later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Earlier returns the earlier of two times.
+func Earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // MarshalJSON writes the time as TimeLayout, or null for the zero time.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {

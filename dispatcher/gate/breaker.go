@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Limits of the breakers.
@@ -115,7 +116,7 @@ func (b *breaker) failed(probe bool, weight int, now time.Time, openFor func(n i
 	if b.since.IsZero() {
 		b.since = now
 	}
-	b.probeAt = latest(now.Add(min(openFor(b.opens), LongestBreak)), b.heldUntil)
+	b.probeAt = storage.Later(now.Add(min(openFor(b.opens), LongestBreak)), b.heldUntil)
 	return opened
 }
 
@@ -127,7 +128,7 @@ func (b *breaker) hold(now, until time.Time) (opened bool) {
 	if !b.down(now) {
 		b.since = now
 	}
-	b.probeAt, b.heldUntil = latest(b.probeAt, until), latest(b.heldUntil, until)
+	b.probeAt, b.heldUntil = storage.Later(b.probeAt, until), storage.Later(b.heldUntil, until)
 	b.endProbe()
 	return opened
 }

@@ -94,7 +94,7 @@ func (e *Endpoint) trusted() bool {
 // provenLocked reports whether the endpoint responded well to its last request, and still
 // responds.
 func (e *Endpoint) provenLocked() bool {
-	return e.breaker.trusted() && (e.sent == 0 || time.Since(latest(e.respondedAt, e.sentSince)) <= slowAfter)
+	return e.breaker.trusted() && (e.sent == 0 || time.Since(storage.Later(e.respondedAt, e.sentSince)) <= slowAfter)
 }
 
 // silence returns the time without a response to the pending requests, 0 if there are
@@ -105,14 +105,7 @@ func (e *Endpoint) silence() time.Duration {
 	if e.pending == 0 {
 		return 0
 	}
-	return time.Since(latest(e.respondedAt, e.pendingSince))
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return time.Since(storage.Later(e.respondedAt, e.pendingSince))
 }
 
 // limitLocked returns the current concurrency limit.

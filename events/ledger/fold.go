@@ -201,18 +201,12 @@ func (t *tally) add(counts map[events.Outcome]int, r *events.Receipt) {
 	for outcome, n := range counts {
 		t.Outcomes[outcome] += n
 	}
-	var latest time.Time
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
-		if at := d.At.Time; at.After(latest) {
-			latest = at
-		}
+		t.LastAt.Time = storage.Later(t.LastAt.Time, d.At.Time)
 		if r.RetryBytes > 0 && d.Outcome == events.OutcomeRetrying {
 			t.Retries++
 		}
-	}
-	if latest.After(t.LastAt.Time) {
-		t.LastAt = storage.Time{Time: latest}
 	}
 }
 

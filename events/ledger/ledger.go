@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/boltfile"
 )
 
@@ -152,10 +153,8 @@ func (l *Ledger) Follow(ctx context.Context, source Source) error {
 		triggers, receipts = 0, 0
 	}
 	l.begin(triggers, receipts, streams.NewestTrigger, streams.NewestReceipt)
-	oldest, since := l.oldest(streams.Now), streams.ReceiptsSince
-	if working := streams.Now.Add(-events.LongestRetry); working.Before(since) { // the first receipts may be still to come
-		since = working
-	}
+	oldest := l.oldest(streams.Now)
+	since := storage.Earlier(streams.ReceiptsSince, streams.Now.Add(-events.LongestRetry)) // the first receipts may be still to come
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		return source.TailTriggers(ctx, triggers, func(batch []events.Sequenced[events.Trigger]) error {

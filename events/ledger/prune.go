@@ -33,11 +33,7 @@ func (l *Ledger) pruneRegularly(ctx context.Context, source Source) error {
 // and of the server. Without the second one, a clock that is ahead would delete triggers too
 // early.
 func (l *Ledger) oldest(server time.Time) time.Time {
-	now := l.opt.Now()
-	if server.Before(now) {
-		now = server
-	}
-	return now.Add(-l.opt.Keep)
+	return storage.Earlier(l.opt.Now(), server).Add(-l.opt.Keep)
 }
 
 // Prune deletes the triggers accepted before a time with their deliveries. It also

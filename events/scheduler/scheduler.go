@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -156,7 +155,7 @@ func (s *Scheduler) handle(ctx context.Context, task events.Task, _ events.Taken
 			}
 		}
 	}
-	return s.trigger(ctx, &schedule, run, slices.MaxFunc([]time.Time{now, run}, time.Time.Compare))
+	return s.trigger(ctx, &schedule, run, storage.Later(now, run))
 }
 
 // trigger accepts the trigger of a run, unless it exists.

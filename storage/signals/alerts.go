@@ -58,9 +58,7 @@ func (r *Reader) alerts(org string, p *Program) (list []DayEvent, err error) {
 			}
 			alert := p.event(pricing.Window{Start: e.From, End: e.To}, fmt.Sprintf("%08x", e.From.Unix()))
 			alert.Alert = e.Name
-			if written.Before(alert.Created) {
-				alert.Created = written
-			}
+			alert.Created = storage.Earlier(alert.Created, written)
 			list = append(list, alert)
 		}
 	}

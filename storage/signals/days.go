@@ -41,10 +41,7 @@ func (p *Program) Days(now time.Time) []DayEvent {
 // The event appears at the midnight before its first day, or with its program.
 func (p *Program) event(w pricing.Window, suffix string) DayEvent {
 	created := p.day(p.day(w.Start, 0).Start.Add(-time.Hour), 0).Start
-	if p.Created.After(created) {
-		created = p.Created
-	}
-	return DayEvent{ID: p.eventPrefix() + "_" + suffix, Program: p, Window: w, Created: created}
+	return DayEvent{ID: p.eventPrefix() + "_" + suffix, Program: p, Window: w, Created: storage.Later(created, p.Created)}
 }
 
 // ProgramOfEvent returns the program identifier in a derived event's identifier, empty if
@@ -241,8 +238,8 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 // latest returns the time of the last write of entities, or the given time if it is later.
 func (r *Reader) latest(at time.Time, refs []storage.Ref) time.Time {
 	for _, ref := range refs {
-		if record, err := r.view.Get(ref); err == nil && record.At.After(at) {
-			at = record.At
+		if record, err := r.view.Get(ref); err == nil {
+			at = storage.Later(at, record.At)
 		}
 	}
 	return at

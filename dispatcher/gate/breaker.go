@@ -142,8 +142,8 @@ func (b *breaker) drop(probe bool) {
 
 // reset closes the breaker and clears its state.
 func (b *breaker) reset() {
-	b.weight, b.opens, b.since, b.probeAt, b.heldUntil, b.responded = 0, 0, time.Time{}, time.Time{}, time.Time{}, false
 	b.endProbe()
+	*b = breaker{}
 }
 
 func (b *breaker) endProbe() {

@@ -71,7 +71,7 @@ func (e *Endpoint) relimitLocked(perSecond float64, burst int) {
 		close(e.limit.replaced)
 	}
 	if e.limit = nil; perSecond > 0 {
-		e.limit = newRateLimit(perSecond, burst)
+		e.limit = &rateLimit{Limiter: rate.NewLimiter(rate.Limit(perSecond), burst), first: make(chan struct{}, 1), replaced: make(chan struct{})}
 	}
 }
 

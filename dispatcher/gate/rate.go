@@ -20,10 +20,6 @@ type rateLimit struct {
 	replaced chan struct{}
 }
 
-func newRateLimit(perSecond float64, burst int) *rateLimit {
-	return &rateLimit{rate.NewLimiter(rate.Limit(perSecond), burst), make(chan struct{}, 1), make(chan struct{})}
-}
-
 // lookEvery is how often the first request in the queue looks whether it still has deliveries.
 const lookEvery = time.Minute
 

@@ -118,11 +118,11 @@ func (e *env) ends() [4]uint64 {
 	e.t.Helper()
 	e.tasks.mu.Lock()
 	defer e.tasks.mu.Unlock()
-	state, err := e.bus.StateLog().Last(e.t.Context())
+	state, err := e.bus.StateLog().State(e.t.Context())
 	must(e.t, err)
 	streams, err := e.bus.Streams(e.t.Context())
 	must(e.t, err)
-	return [4]uint64{state, streams.LastTrigger, streams.LastReceipt, uint64(len(e.tasks.list))}
+	return [4]uint64{state.Last, streams.LastTrigger, streams.LastReceipt, uint64(len(e.tasks.list))}
 }
 
 var requestID = regexp.MustCompile(`req_[0-9A-Za-z]+`)

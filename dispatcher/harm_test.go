@@ -339,7 +339,7 @@ func (c slowBesideGood) test(t *testing.T, w *world) {
 	<-time.After(2*at + time.Minute)
 	got, last := map[string]int{}, map[string]time.Time{}
 	for _, a := range w.partner.got() {
-		got[a.host], last[a.host] = got[a.host]+1, latestOf(last[a.host], a.at)
+		got[a.host], last[a.host] = got[a.host]+1, storage.Later(last[a.host], a.at)
 	}
 	for host, alone := range map[string]time.Duration{"good": time.Duration(n/each) * c.latency, c.slow: at} {
 		if took := last[host].Sub(began); got[host] != n || took > 2*alone {

@@ -150,9 +150,9 @@ type Log interface {
 	// last write when all are durable. Errors: ErrConflict if an Expect does not match,
 	// ErrUnavailable if the log does not answer.
 	AppendBatch(ctx context.Context, ws []Write) (last uint64, err error)
-	// Last returns the revision of the last write, 0 if there is none. Newest returns the
-	// revision of the newest record that the log still has.
-	Last(ctx context.Context) (uint64, error)
+	// State describes the log. Newest returns the revision of the newest record that the log
+	// still has. Errors: ErrUnavailable.
+	State(ctx context.Context) (LogState, error)
 	Newest(ctx context.Context) (uint64, error)
 	// Read returns the last record of an entity, the zero Record if there is none.
 	// Errors: ErrUnavailable.
@@ -161,15 +161,19 @@ type Log interface {
 	// organization's own record last. It returns the number of overwritten records by
 	// kind, also with an error. Errors: ErrNotErasable, ErrUnavailable.
 	Erase(ctx context.Context, org string) (map[Kind]int, error)
-	// Whole reports whether the log still has every record after a revision that was
-	// written at the given time. The log removes tombstones after their retention.
-	Whole(ctx context.Context, after uint64, at time.Time) (bool, error)
-	// Identity returns a text that identifies the log. A log that replaces this log has
-	// another identity.
-	Identity(ctx context.Context) (string, error)
 	// Tail calls apply with the records after the given revision, in order and in
 	// batches, until ctx ends or apply fails.
 	Tail(ctx context.Context, after uint64, apply func([]Record) error) error
+}
+
+// LogState describes the log of record.
+type LogState struct {
+	// Identity identifies the log. A log that replaces this log has another identity.
+	Identity string
+	// Last is the revision of the last write, 0 if there is none.
+	Last uint64
+	// WholeSince is the time since which the log has every tombstone, zero if it removes none.
+	WholeSince time.Time
 }
 
 // View is a consistent snapshot of the replica at one revision. It is valid only during

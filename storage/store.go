@@ -266,9 +266,9 @@ func (s *Store) dropRemoved(ctx context.Context, batch []Write) (removed bool, e
 
 // CatchUp returns when reads include everything that the log holds now.
 func (s *Store) CatchUp(ctx context.Context) error {
-	last, err := s.log.Last(ctx)
+	state, err := s.log.State(ctx)
 	if err != nil {
 		return err
 	}
-	return s.WaitFor(ctx, last)
+	return s.WaitFor(ctx, state.Last)
 }

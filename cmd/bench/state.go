@@ -59,7 +59,7 @@ func measureState(ctx context.Context, o Options) (s *State, err error) {
 // cold lets a new replica catch up and scans it.
 func (s *State) cold(ctx context.Context, box *sandbox.Sandbox, fresh *replica.Replica) error {
 	log := box.App.StateLog()
-	last, err := log.Last(ctx)
+	state, err := log.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *State) cold(ctx context.Context, box *sandbox.Sandbox, fresh *replica.R
 	followed := make(chan error, 1)
 	began := time.Now()
 	go func() { followed <- fresh.Follow(following, log) }()
-	err = fresh.WaitFor(ctx, last)
+	err = fresh.WaitFor(ctx, state.Last)
 	s.ColdPerSecond = float64(s.Homes) / time.Since(began).Seconds()
 	cancel()
 	if err = errors.Join(err, <-followed); err != nil {

@@ -108,9 +108,9 @@ func records(t *testing.T, c *jetstream.Conn) map[storage.Ref]storage.Record {
 		return c.StateLog().Tail(ctx, 0, apply)
 	}, func(r storage.Record) bool {
 		all[r.Ref] = r
-		last, err := c.StateLog().Last(t.Context())
+		state, err := c.StateLog().State(t.Context())
 		must(t, err)
-		return r.Revision >= last
+		return r.Revision >= state.Last
 	})
 	return all
 }
@@ -248,8 +248,8 @@ func TestRestore_LastRecordExpired(t *testing.T) {
 	b := back(t, c)
 	other := server(t)
 	must(t, b.Restore(t.Context(), bare(t, other), options, false))
-	if restored, err := connect(t, other).StateLog().Last(t.Context()); restored != last || err != nil {
-		t.Errorf("STATE ends at %d, %v, want %d", restored, err, last)
+	if restored, err := connect(t, other).StateLog().State(t.Context()); restored.Last != last || err != nil {
+		t.Errorf("STATE ends at %d, %v, want %d", restored.Last, err, last)
 	}
 }
 
@@ -435,8 +435,8 @@ func TestRestore_NonEmptyTarget(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the streams of Gridhook already exist") {
 		t.Errorf("got %v", err)
 	}
-	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
-		t.Errorf("STATE is at %d, %v", last, err)
+	if state, err := c.StateLog().State(t.Context()); state.Last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", state.Last, err)
 	}
 }
 
@@ -466,8 +466,8 @@ func TestRestore_InUse(t *testing.T) {
 	if err := b.Restore(t.Context(), bare(t, s), options, true); !errors.Is(err, backup.ErrInUse) {
 		t.Errorf("the restore returned %v", err)
 	}
-	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
-		t.Errorf("STATE is at %d, %v", last, err)
+	if state, err := c.StateLog().State(t.Context()); state.Last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", state.Last, err)
 	}
 	stop()
 	must(t, <-ended)
@@ -498,8 +498,8 @@ func TestRestore_UnknownStream(t *testing.T) {
 	if err := b.Restore(t.Context(), bare(t, s), options, true); !errors.Is(err, backup.ErrNotReadable) {
 		t.Errorf("got %v", err)
 	}
-	if last, err := c.StateLog().Last(t.Context()); last != 1 || err != nil {
-		t.Errorf("STATE is at %d, %v", last, err)
+	if state, err := c.StateLog().State(t.Context()); state.Last != 1 || err != nil {
+		t.Errorf("STATE is at %d, %v", state.Last, err)
 	}
 }
 

@@ -657,10 +657,8 @@ func TestConn_ServerStopped(t *testing.T) {
 	unavailable("Append")
 	_, err = state.AppendBatch(within(t), []storage.Write{w, w})
 	unavailable("AppendBatch")
-	_, err = state.Last(within(t))
-	unavailable("Last")
-	_, err = state.Identity(within(t))
-	unavailable("the log's Identity")
+	_, err = state.State(within(t))
+	unavailable("State")
 	if _, err := b.NewInspector().Look(within(t), 0, 0); err == nil {
 		t.Error("Look succeeded")
 	}

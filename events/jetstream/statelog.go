@@ -193,13 +193,19 @@ func (l StateLog) commit(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return ack.Sequence, nil
 }
 
-// Last returns the revision of the newest record.
-func (l StateLog) Last(ctx context.Context) (uint64, error) {
+// State describes the stream. It is another one after its creation anew, and for a reader of
+// another schema version: the replica then has other shapes.
+func (l StateLog) State(ctx context.Context) (storage.LogState, error) {
 	info, err := l.c.streamInfo(ctx, stateStream)
 	if err != nil {
-		return 0, err
+		return storage.LogState{}, err
 	}
-	return info.State.LastSeq, nil
+	const skew = 24 // fraction of the retention by which clocks may differ
+	age := l.c.options.DeletionsAge
+	return storage.LogState{
+		Identity: info.Created.UTC().Format(time.RFC3339Nano) + " schema " + strconv.Itoa(storage.SchemaVersion),
+		Last:     info.State.LastSeq, WholeSince: info.TimeStamp.Add(age/skew - age),
+	}, nil
 }
 
 // Newest returns the revision of the newest record that the stream still stores.
@@ -211,16 +217,6 @@ func (l StateLog) Newest(ctx context.Context) (uint64, error) {
 	return m.Sequence, nil
 }
 
-// Identity returns the stream's creation time and the schema version of the reader. A
-// replica of another schema version has other shapes.
-func (l StateLog) Identity(ctx context.Context) (string, error) {
-	info, err := l.c.streamInfo(ctx, stateStream)
-	if err != nil {
-		return "", err
-	}
-	return info.Created.UTC().Format(time.RFC3339Nano) + " schema " + strconv.Itoa(storage.SchemaVersion), nil
-}
-
 // Read returns the last record of an entity, zero if there is none.
 func (l StateLog) Read(ctx context.Context, ref storage.Ref) (storage.Record, error) {
 	m, err := l.c.lastMessage(ctx, stateStream, stateSubject(ref))
@@ -228,17 +224,6 @@ func (l StateLog) Read(ctx context.Context, ref storage.Ref) (storage.Record, er
 		return storage.Record{}, err
 	}
 	return decodeRecord(m.Subject, m.Sequence, m.Time, m.Data)
-}
-
-// Whole reports whether the stream still has every tombstone after a revision.
-func (l StateLog) Whole(ctx context.Context, after uint64, at time.Time) (bool, error) {
-	info, err := l.c.streamInfo(ctx, stateStream)
-	if err != nil {
-		return false, err
-	}
-	const skew = 24 // fraction of the retention by which clocks may differ
-	age := l.c.options.DeletionsAge
-	return info.State.LastSeq <= after || info.TimeStamp.Sub(at) < age-age/skew, nil
 }
 
 // Tail passes the records after a revision to apply.

@@ -153,16 +153,16 @@ func TestStateLog_Restart(t *testing.T) {
 		_, err := b.StateLog().Append(within(t), storage.Write{Ref: storage.KindHome.Ref("org", fmt.Sprint("h", i)), At: noon, Value: []byte(`{}`)})
 		must(t, err)
 	}
-	identity, err := b.StateLog().Identity(within(t))
+	before, err := b.StateLog().State(within(t))
 	must(t, err)
 	b.stop()
 	b = newBus(t, dir)
-	last, err := b.StateLog().Last(within(t))
-	if err != nil || last != 10 {
-		t.Errorf("log ends at %d, %v", last, err)
+	after, err := b.StateLog().State(within(t))
+	if err != nil || after.Last != 10 {
+		t.Errorf("log ends at %d, %v", after.Last, err)
 	}
-	if again, err := b.StateLog().Identity(within(t)); again != identity || err != nil {
-		t.Errorf("identity was %q and is %q, %v", identity, again, err)
+	if after.Identity != before.Identity {
+		t.Errorf("identity was %q and is %q", before.Identity, after.Identity)
 	}
 }
 

@@ -105,15 +105,15 @@ var ErrLogReplaced = errors.New("the log of record was replaced")
 // to another log. It returns ErrLogReplaced if an earlier Follow had another log. It
 // returns ErrLogBehind if the log has lost records that the replica has.
 func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
-	identity, err := log.Identity(ctx)
+	state, err := log.State(ctx)
 	if err != nil {
 		return err
 	}
-	if r.following && identity != r.identity {
+	if r.following && state.Identity != r.identity {
 		return fmt.Errorf("%w: the new log was created at %s, the previous log at %s: restart this process, and it rebuilds %s",
-			ErrLogReplaced, identity, r.identity, r.file.Path())
+			ErrLogReplaced, state.Identity, r.identity, r.file.Path())
 	}
-	wiped, err := r.file.Adopt(identity + form)
+	wiped, err := r.file.Adopt(state.Identity + form)
 	if err != nil {
 		return err
 	}
@@ -121,21 +121,17 @@ func (r *Replica) Follow(ctx context.Context, log storage.Log) error {
 		r.log.Warn("replica belongs to another log of record, rebuilding the replica")
 		r.advance(0)
 	}
-	last, err := log.Last(ctx)
-	if err != nil {
-		return err
-	}
-	if revision := r.Revision(); last < revision {
+	if revision := r.Revision(); state.Last < revision {
 		return fmt.Errorf("%w: the log ends at revision %d and the replica is at %d: restore the log, or delete %s to continue with the log's content",
-			ErrLogBehind, last, revision, r.file.Path())
+			ErrLogBehind, state.Last, revision, r.file.Path())
 	}
-	if err := r.wipeUnlessWhole(ctx, log); err != nil {
+	if err := r.wipeUnlessWhole(state); err != nil {
 		return err
 	}
-	r.step(func() { r.following, r.identity = true, identity })
+	r.step(func() { r.following, r.identity = true, state.Identity })
 	ctx, cancel := context.WithCancel(ctx)
 	var skipping sync.WaitGroup
-	skipping.Go(func() { r.skipExpired(ctx, log, last) })
+	skipping.Go(func() { r.skipExpired(ctx, log, state.Last) })
 	defer skipping.Wait()
 	defer cancel()
 	return log.Tail(ctx, r.Revision(), r.apply)
@@ -166,7 +162,7 @@ func (r *Replica) skipExpired(ctx context.Context, log storage.Log, last uint64)
 
 // wipeUnlessWhole empties a replica that is too far behind: the log may have removed
 // tombstones that the replica has not seen.
-func (r *Replica) wipeUnlessWhole(ctx context.Context, log storage.Log) error {
+func (r *Replica) wipeUnlessWhole(log storage.LogState) error {
 	var at time.Time
 	err := r.file.View(func(tx *bbolt.Tx) error {
 		if b := newView(tx).value(metaBucket, atKey); len(b) == 8 {
@@ -174,11 +170,7 @@ func (r *Replica) wipeUnlessWhole(ctx context.Context, log storage.Log) error {
 		}
 		return nil
 	})
-	if err != nil || r.Revision() == 0 {
-		return err
-	}
-	whole, err := log.Whole(ctx, r.Revision(), at)
-	if whole || err != nil {
+	if revision := r.Revision(); err != nil || revision == 0 || revision >= log.Last || at.After(log.WholeSince) {
 		return err
 	}
 	r.log.Warn("replica too far behind the log of record, rebuilding the replica", "at", at)

@@ -50,11 +50,11 @@ func caughtUp(t testing.TB, path string, log storage.Log) string {
 	t.Helper()
 	r := open(t, path)
 	stop := follow(t, r, log)
-	last, err := log.Last(context.Background())
+	state, err := log.State(context.Background())
 	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		err = r.WaitFor(ctx, last)
+		err = r.WaitFor(ctx, state.Last)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,11 @@ func TestReplica_RebuildsAfterDamagedRead(t *testing.T) {
 // renamed is a log with another identity, like a recreated log.
 type renamed struct{ *storagetest.Log }
 
-func (renamed) Identity(context.Context) (string, error) { return "another", nil }
+func (l renamed) State(ctx context.Context) (storage.LogState, error) {
+	state, err := l.Log.State(ctx)
+	state.Identity = "another"
+	return state, err
+}
 
 func TestReplica_OtherLogRebuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -314,6 +318,49 @@ func TestReplica_OtherLogWhileRunning(t *testing.T) {
 	}
 }
 
+// forgetful is a log that has removed the tombstones before a time.
+type forgetful struct {
+	*storagetest.Log
+	since time.Time
+}
+
+func (l forgetful) State(ctx context.Context) (storage.LogState, error) {
+	state, err := l.Log.State(ctx)
+	state.WholeSince = l.since
+	return state, err
+}
+
+// TestReplica_RemovedTombstone checks that a replica rebuilds itself if the log may have removed
+// a tombstone that the replica has not seen.
+func TestReplica_RemovedTombstone(t *testing.T) {
+	home := func(id string) storage.Write {
+		return storage.Write{Ref: storage.KindHome.Ref("org", id), At: storagetest.Start, Value: []byte(`{}`)}
+	}
+	for name, tt := range map[string]struct {
+		since time.Time
+		newer bool // the log has records that the replica lacks
+		stays bool
+	}{
+		"seen in time":              {storagetest.Start.Add(-time.Second), true, true},
+		"too late":                  {storagetest.Start, true, false},
+		"the replica is at the end": {storagetest.Start.Add(time.Hour), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state.db")
+			before, after := storagetest.NewLog(), storagetest.NewLog()
+			add(t, before, home("gone"))
+			add(t, after, home("other")) // it has no record of the home
+			if tt.newer {
+				add(t, after, home("new"))
+			}
+			caughtUp(t, path, before)
+			if got := caughtUp(t, path, forgetful{after, tt.since}); strings.Contains(got, "gone") != tt.stays {
+				t.Errorf("the replica has\n%s", got)
+			}
+		})
+	}
+}
+
 func TestReplica_LogLostWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	caughtUp(t, path, filled(t))
@@ -336,7 +383,9 @@ func TestReplica_LogLostWrites(t *testing.T) {
 // silent is a log that does not respond.
 type silent struct{ *storagetest.Log }
 
-func (silent) Identity(context.Context) (string, error) { return "", storage.ErrUnavailable }
+func (silent) State(context.Context) (storage.LogState, error) {
+	return storage.LogState{}, storage.ErrUnavailable
+}
 
 func TestReplica_LogUnavailable(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "state.db"))

@@ -91,7 +91,7 @@ func (c conformance) compareAndSet(t *testing.T) {
 
 func (c conformance) batch(t *testing.T) {
 	there := c.put(t, write(storage.KindHome.Ref("batch", "b"), 0, `1`))
-	before, err := c.log.Last(t.Context())
+	before, err := c.log.State(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,20 +103,20 @@ func (c conformance) batch(t *testing.T) {
 	if _, err := c.log.AppendBatch(t.Context(), ws); !errors.Is(err, storage.ErrConflict) {
 		t.Fatalf("a batch with a wrong expectation: %v, want ErrConflict", err)
 	}
-	if after, _ := c.log.Last(t.Context()); after != before {
-		t.Fatalf("a refused batch moved the log from %d to %d", before, after)
+	if after, _ := c.log.State(t.Context()); after.Last != before.Last {
+		t.Fatalf("a refused batch moved the log from %d to %d", before.Last, after.Last)
 	}
 	ws[1].Expect = there
 	last, err := c.log.AppendBatch(t.Context(), ws)
-	if err != nil || last != before+3 {
-		t.Fatalf("a batch of three after %d: %d, %v", before, last, err)
+	if err != nil || last != before.Last+3 {
+		t.Fatalf("a batch of three after %d: %d, %v", before.Last, last, err)
 	}
 	if err := c.replica.WaitFor(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
 	for i, ref := range refs {
-		if got := c.get(t, ref); string(got.Value) != `2` || got.Revision != before+1+uint64(i) {
-			t.Errorf("%s holds %s at %d, want 2 at %d", ref, got.Value, got.Revision, before+1+uint64(i))
+		if got := c.get(t, ref); string(got.Value) != `2` || got.Revision != before.Last+1+uint64(i) {
+			t.Errorf("%s holds %s at %d, want 2 at %d", ref, got.Value, got.Revision, before.Last+1+uint64(i))
 		}
 	}
 }
@@ -366,9 +366,9 @@ func (c conformance) viewIsImmutable(t *testing.T) {
 		}
 		return nil
 	})
-	last, err := c.log.Last(t.Context())
+	state, err := c.log.State(t.Context())
 	if err == nil {
-		err = c.replica.WaitFor(t.Context(), last)
+		err = c.replica.WaitFor(t.Context(), state.Last)
 	}
 	if got := c.get(t, ref); err != nil || string(got.Value) != `2` {
 		t.Errorf("after the view the value is %s, %v", got.Value, err)

@@ -133,11 +133,11 @@ func (l *Log) Erase(_ context.Context, org string) (map[storage.Kind]int, error)
 	return erased, nil
 }
 
-// Whole reports true: this log forgets no tombstone.
-func (l *Log) Whole(context.Context, uint64, time.Time) (bool, error) { return true, nil }
-
-// Identity returns a constant: a test has one log.
-func (l *Log) Identity(context.Context) (string, error) { return "in memory", nil }
+// State describes the log. It forgets no tombstone, and a test has one log.
+func (l *Log) State(ctx context.Context) (storage.LogState, error) {
+	last, err := l.Last(ctx)
+	return storage.LogState{Identity: "in memory", Last: last}, err
+}
 
 // Tail calls apply with the last record of each entity that was written after a revision,
 // and then with every new record.

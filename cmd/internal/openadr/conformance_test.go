@@ -510,7 +510,7 @@ func (w *world) tokensAndServer() {
 func (w *world) damaged() {
 	w.t.Helper()
 	log, ref := w.app.StateLog(), storage.Ref{Kind: storage.KindKey, Org: "acme", ID: w.keys["bl"]}
-	last, err := log.Last(w.t.Context())
+	state, err := log.State(w.t.Context())
 	must(w.t, err)
 	ctx, stop := context.WithCancel(w.t.Context())
 	defer stop()
@@ -520,7 +520,7 @@ func (w *world) damaged() {
 			if r.Ref == ref {
 				revision = r.Revision
 			}
-			if r.Revision >= last {
+			if r.Revision >= state.Last {
 				stop()
 			}
 		}

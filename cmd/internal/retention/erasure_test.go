@@ -201,9 +201,9 @@ func (f *fleet) late(path string) *replica.Replica {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Follow(ctx, f.conn.StateLog()) }()
-	last, err := f.conn.StateLog().Last(within(t))
+	state, err := f.conn.StateLog().State(within(t))
 	must(t, err)
-	must(t, r.WaitFor(within(t), last))
+	must(t, r.WaitFor(within(t), state.Last))
 	cancel()
 	must(t, <-done)
 	return r

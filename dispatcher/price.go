@@ -37,7 +37,7 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 	now := storage.Time{Time: w.Store.Now()}
 	jobs = make([]job, 0, len(read.homes)*len(to.targets))
 	err = w.view(func(v storage.View) error {
-		prices := w.Pricer.Reader(v)
+		prices := w.Pricer.Reader(v, t.OrganizationID)
 		for _, r := range read.homes {
 			signal, why, err := priceHome(prices, r, t, to.selects)
 			var home *signals.HomeError

@@ -14,7 +14,7 @@ import (
 
 // derivedProgram returns a derived program, or nil if there is no such program.
 func (s *server) derivedProgram(v storage.View, org, id string) (*signals.Program, error) {
-	list, err := s.Pricer.Reader(v).Programs(org)
+	list, err := s.Pricer.Reader(v, org).Programs()
 	i := slices.IndexFunc(list, func(p signals.Program) bool { return p.ID == id })
 	if err != nil || i < 0 {
 		return nil, err
@@ -39,7 +39,7 @@ func (s *server) programOfEvent(v storage.View, client caller, id string) (strin
 	if err != nil || !own || !granted[homeSignalPrefix+homeID] {
 		return "", err
 	}
-	program, err := s.Pricer.Reader(v).HomeProgram(org, homeID)
+	program, err := s.Pricer.Reader(v, org).HomeProgram(homeID)
 	return program, storage.IgnoreNotFound(err)
 }
 
@@ -53,18 +53,18 @@ type shownProgram struct {
 // targets. A target may be a home. A home matches the program of its rate plan. For events,
 // the homes' own signals follow.
 func (s *server) derivedFor(v storage.View, a *audience) (list []shownProgram, err error) {
-	prices, targets := s.Pricer.Reader(v), map[string][]string{}
+	prices, targets := s.Pricer.Reader(v, a.OrganizationID), map[string][]string{}
 	for _, t := range a.requested {
 		if !storage.ValidID(t) || !a.business && !a.granted[t] {
 			continue
 		}
-		id, err := prices.HomeProgram(a.OrganizationID, t)
+		id, err := prices.HomeProgram(t)
 		if storage.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
 		targets[id] = append(targets[id], t) // a missing home has an empty id, which no program has
 	}
-	programs, err := prices.Programs(a.OrganizationID)
+	programs, err := prices.Programs()
 	for i := range programs {
 		p := shownProgram{&programs[i], targets[programs[i].ID]}
 		if len(a.requested) == 0 || p.targets != nil {
@@ -89,7 +89,7 @@ func (s *server) homeSignals(v storage.View, a *audience) (list []shownProgram, 
 		if !ok || !storage.ValidID(homeID) || !a.business && !a.granted[t] {
 			continue
 		}
-		p, err := s.Pricer.Reader(v).HomeSignal(a.OrganizationID, homeID)
+		p, err := s.Pricer.Reader(v, a.OrganizationID).HomeSignal(homeID)
 		switch {
 		case err == nil:
 			list = append(list, shownProgram{p, []string{t}})
@@ -160,8 +160,8 @@ func (s *server) objects(v storage.View, a *audience, r *request, program *signa
 			yield(program.Encode())
 			return
 		}
-		prices := s.Pricer.Reader(v)
-		days, err := prices.Events(a.OrganizationID, program, r.Now)
+		prices := s.Pricer.Reader(v, a.OrganizationID)
+		days, err := prices.Events(program, r.Now)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -170,7 +170,7 @@ func (s *server) objects(v storage.View, a *audience, r *request, program *signa
 			if r.id != "" && r.id != day.ID {
 				continue
 			}
-			e, err := prices.Encode(a.OrganizationID, &day)
+			e, err := prices.Encode(&day)
 			if signals.IsDataError(err) {
 				continue
 			}

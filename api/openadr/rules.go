@@ -77,7 +77,7 @@ func (s *server) setProgram(r *request, in *program, o *storage.OpenADRObject, p
 	o.ID = cmp.Or(o.ID, storage.NewID("program_", r.Now))
 	o.Name, o.Targets, in.Targets = in.ProgramName, in.Targets, nil
 	return s.view(r, func(v storage.View) error {
-		derived, err := s.Pricer.Reader(v).Programs(o.OrganizationID)
+		derived, err := s.Pricer.Reader(v, o.OrganizationID).Programs()
 		for i := range derived {
 			if derived[i].Name == o.Name {
 				return conflict(fmt.Sprintf("The program %q is derived from a rate plan: use another programName.", o.Name))

@@ -100,8 +100,8 @@ func (f *derived) read(v storage.View, org string) error {
 	if _, ok, err := f.subscribed(v, org); !ok || err != nil {
 		return err
 	}
-	prices := f.Pricer.Reader(v)
-	programs, err := prices.Programs(org)
+	prices := f.Pricer.Reader(v, org)
+	programs, err := prices.Programs()
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (f *derived) read(v storage.View, org string) error {
 	if err := f.addRemovedAlerts(org); err != nil {
 		return err
 	}
-	removed, err := prices.RemovedPrograms(org)
+	removed, err := prices.RemovedPrograms()
 	for i := range removed {
 		if err == nil && f.now.Sub(removed[i].Update) < changesFor {
 			err = f.addWritten(org, &removed[i], events.OperationDelete, events.OperationDelete)
@@ -183,12 +183,12 @@ func (f *derived) addDays(prices *signals.Reader, org string, p *signals.Program
 	if !f.interest.hasAny(org, storage.OpenADREvent, p.ID) {
 		return nil
 	}
-	days, err := prices.Events(org, p, f.now)
+	days, err := prices.Events(p, f.now)
 	if err != nil {
 		return err
 	}
 	for _, day := range days {
-		e, err := prices.Encode(org, &day)
+		e, err := prices.Encode(&day)
 		if signals.IsDataError(err) {
 			continue
 		}

@@ -193,7 +193,7 @@ func (s *Scheduler) followPrices(ctx context.Context, watch *priceWatch, c *pric
 	t := events.NewTrigger(schedule.OrganizationID, window, now)
 	t.ScheduleID, t.Follows = schedule.ID, last.Sequence
 	err = s.Store.View(func(v storage.View) error {
-		plans, homes, err := affected(s.Pricer.Reader(v), v, t.OrganizationID, since)
+		plans, homes, err := affected(s.Pricer.Reader(v, t.OrganizationID), v, t.OrganizationID, since)
 		if err != nil {
 			return err
 		}

@@ -13,12 +13,12 @@ import (
 
 // Events returns the events of a program at a time: the days, and the alerts of its rate
 // plan and the plan's parts that have not ended.
-func (r *Reader) Events(org string, p *Program, now time.Time) ([]DayEvent, error) {
+func (r *Reader) Events(p *Program, now time.Time) ([]DayEvent, error) {
 	list := p.Days(now)
 	if p.Region != nil {
 		return list, nil
 	}
-	alerts, err := r.alerts(org, p)
+	alerts, err := r.alerts(p)
 	if err = homeError(err); err != nil {
 		if IsDataError(err) { // broken alerts must not hide the days
 			err = nil
@@ -37,8 +37,8 @@ func (r *Reader) Events(org string, p *Program, now time.Time) ([]DayEvent, erro
 
 // alerts returns the alerts of a program's rate plan and the plan's parts. An alert appears
 // at the last write of the plan's events, if that is before the midnight of its event.
-func (r *Reader) alerts(org string, p *Program) (list []DayEvent, err error) {
-	of, err := r.plan(org, p.RatePlanID)
+func (r *Reader) alerts(p *Program) (list []DayEvent, err error) {
+	of, err := r.plan(p.RatePlanID)
 	if err != nil {
 		return nil, err
 	}

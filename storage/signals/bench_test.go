@@ -87,11 +87,11 @@ func BenchmarkSlice(b *testing.B) {
 	}
 	b.Run("read", each(func(storage.View) func(storage.Record) { return func(storage.Record) {} }))
 	b.Run("read and decode", each(func(v storage.View) func(storage.Record) {
-		reader := pricer.Reader(v)
+		reader := pricer.Reader(v, "org")
 		return func(r storage.Record) { decode(b, reader, r) }
 	}))
 	b.Run("price", each(func(v storage.View) func(storage.Record) {
-		reader := pricer.Reader(v)
+		reader := pricer.Reader(v, "org")
 		return func(r storage.Record) {
 			if _, err := reader.Signal(decode(b, reader, r), day); err != nil {
 				b.Fatal(err)
@@ -110,7 +110,7 @@ func BenchmarkOrganization(b *testing.B) {
 		after := ""
 		for range homes / slice {
 			err := store.View(func(v storage.View) error {
-				n, reader := 0, pricer.Reader(v)
+				n, reader := 0, pricer.Reader(v, "org")
 				var failed error
 				err := v.Scan(storage.KindHome, "org", after, func(r storage.Record) bool {
 					var h *signals.Home

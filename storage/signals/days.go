@@ -164,21 +164,21 @@ type EncodedEvent struct {
 
 // Encode computes and encodes an event. Errors: *Unpriceable, *HomeError, and errors of the
 // store.
-func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
+func (r *Reader) Encode(d *DayEvent) (EncodedEvent, error) {
 	p := d.Program
 	head := OpenADRHead{
 		ID: d.ID, ObjectType: "EVENT", ProgramID: p.ID, Created: storage.Time{Time: d.Created},
 		Name: p.Name + " " + d.Window.Start.In(p.Location).Format(time.DateOnly),
 	}
 	if d.Alert != "" {
-		head.Modified.Time = r.latest(d.Created, r.refs(org, p))
+		head.Modified.Time = r.latest(d.Created, r.refs(p))
 		return encodeAlert(head, d)
 	}
 	e := adrEvent{OpenADRHead: head}
 	var channels []channel
 	changed := d.Created
 	if p.Region != nil {
-		published, err := r.findSeries(org, market.Emissions, p.Region.Code)
+		published, err := r.findSeries(market.Emissions, p.Region.Code)
 		if err != nil {
 			return EncodedEvent{}, homeError(err)
 		}
@@ -191,7 +191,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 	} else {
 		home := p.home
 		if home == nil {
-			home = &Home{OrganizationID: org, ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
+			home = &Home{ID: ".", Enabled: true, RatePlanID: p.RatePlanID, Timezone: p.Location.String()}
 		}
 		signal, err := r.Signal(home, d.Window)
 		if err != nil {
@@ -201,7 +201,7 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 		if grams := signal.Curve.Emissions(); p.home != nil && grams != nil {
 			channels = append(channels, emissionChannel(grams))
 		}
-		changed = r.latest(changed, r.refs(org, p))
+		changed = r.latest(changed, r.refs(p))
 	}
 	e.Modified = storage.Time{Time: changed}
 	e.OpenADRSeries = newADRSeries(d.Window, channels, longestStep(channels))
@@ -215,8 +215,8 @@ func (r *Reader) Encode(org string, d *DayEvent) (EncodedEvent, error) {
 
 // refs names a program's inputs: the plan, its events and its market series, and the home
 // with its solar system and the emissions of its grid region.
-func (r *Reader) refs(org string, of *Program) []storage.Ref {
-	p, err := r.plan(org, of.RatePlanID)
+func (r *Reader) refs(of *Program) []storage.Ref {
+	p, err := r.plan(of.RatePlanID)
 	if err != nil {
 		return nil
 	}
@@ -225,9 +225,9 @@ func (r *Reader) refs(org string, of *Program) []storage.Ref {
 		refs = append(refs, p.parts[i].refs()...)
 	}
 	if of.home != nil {
-		refs = append(refs, storage.KindHome.Ref(org, of.home.ID), storage.KindSolar.Ref(org, of.home.ID))
+		refs = append(refs, storage.KindHome.Ref(r.org, of.home.ID), storage.KindSolar.Ref(r.org, of.home.ID))
 		if grid := r.pricer.place(of.home.Zipcode).grid; grid != nil {
-			if published, err := r.findSeries(org, market.Emissions, grid.Code); err == nil {
+			if published, err := r.findSeries(market.Emissions, grid.Code); err == nil {
 				refs = append(refs, published.refs()...)
 			}
 		}

@@ -25,11 +25,11 @@ func emissions(region *carbon.Region, published *market.Series, location *time.L
 }
 
 // addEmissions adds the published emissions of the home's grid region.
-func (r *Reader) addEmissions(s *homeInputs, home *Home, grid *carbon.Region) (err error) {
+func (r *Reader) addEmissions(s *homeInputs, grid *carbon.Region) (err error) {
 	if grid == nil {
 		return nil
 	}
-	s.emissions, err = r.findSeries(home.OrganizationID, market.Emissions, grid.Code)
+	s.emissions, err = r.findSeries(market.Emissions, grid.Code)
 	if err == nil {
 		s.key.emissions = s.emissions.stored
 		s.revision = max(s.revision, s.emissions.newest)
@@ -44,17 +44,18 @@ func (r *Reader) receivesEmissions(home *Home) (bool, error) {
 	if home.Carbon != storage.CarbonLow {
 		return true, nil
 	}
-	known, ok := r.receivers[home.OrganizationID]
-	if ok {
-		return known, nil
-	}
-	for record, err := range storage.Live(r.view, storage.KindWebhookEndpoint, home.OrganizationID, "") {
+	return r.anyReceiver()
+}
+
+// findReceiver reports whether an endpoint of the organization receives emissions.
+func (r *Reader) findReceiver() (bool, error) {
+	for record, err := range storage.Live(r.view, storage.KindWebhookEndpoint, r.org, "") {
 		if err != nil {
 			return false, err
 		}
-		e, err := storage.Decode[storage.WebhookEndpoint](record)
-		known = known || err == nil && e.Format == storage.FormatOpenADR3 && e.MinPriceChange == 0
+		if e, err := storage.Decode[storage.WebhookEndpoint](record); err == nil && e.Format == storage.FormatOpenADR3 && e.MinPriceChange == 0 {
+			return true, nil
+		}
 	}
-	r.receivers[home.OrganizationID] = known
-	return known, nil
+	return false, nil
 }

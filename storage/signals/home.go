@@ -11,9 +11,8 @@ import (
 
 // Home is the part of a stored home that its signal depends on.
 type Home struct {
-	OrganizationID string `json:"-"`
-	ID             string `json:"-"`
-	Revision       uint64 `json:"-"` // of the home's last write
+	ID       string `json:"-"`
+	Revision uint64 `json:"-"` // of the home's last write
 
 	Enabled    bool                          `json:"enabled"`
 	Bids       bool                          `json:"energyMarketBiddingEnabled"` // on the market
@@ -25,7 +24,7 @@ type Home struct {
 
 func newHome(h *storage.Home) *Home {
 	return &Home{
-		OrganizationID: h.OrganizationID, ID: h.ID, Enabled: h.Enabled, RatePlanID: h.RatePlanID, Timezone: h.Timezone,
+		ID: h.ID, Enabled: h.Enabled, RatePlanID: h.RatePlanID, Timezone: h.Timezone,
 		Zipcode: h.Zipcode, Bids: h.EnergyMarketBiddingEnabled, Carbon: h.CarbonSignalIntensity,
 	}
 }
@@ -40,7 +39,7 @@ func (r *Reader) Home(record storage.Record) (*Home, error) {
 	if err := decode(record, &r.home); err != nil {
 		return nil, homeError(err)
 	}
-	r.home.OrganizationID, r.home.ID, r.home.Revision = record.Org, record.ID, record.Revision
+	r.home.ID, r.home.Revision = record.ID, record.Revision
 	return &r.home, nil
 }
 

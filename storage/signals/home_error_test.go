@@ -104,13 +104,13 @@ func TestHomeError_DerivedEvents(t *testing.T) {
 		{"MOER-CA", storage.MarketSeriesRef("org", market.Emissions, "CA"), broken},
 	} {
 		err := s.View(func(v storage.View) error {
-			r, p := signals.NewPricer(10).Reader(badView{View: v, ref: tt.ref, value: "{", err: tt.err}), found[tt.program]
-			days, err := r.Events("org", &p, day.Start)
+			r, p := signals.NewPricer(10).Reader(badView{View: v, ref: tt.ref, value: "{", err: tt.err}, "org"), found[tt.program]
+			days, err := r.Events(&p, day.Start)
 			if err == nil && len(days) != signals.PublishedDays {
 				t.Errorf("%s: %d events, want only the days", tt.ref, len(days))
 			}
 			if err == nil {
-				_, err = r.Encode("org", &days[0])
+				_, err = r.Encode(&days[0])
 			}
 			return err
 		})

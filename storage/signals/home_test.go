@@ -14,7 +14,7 @@ import (
 // of encoding/json.
 func TestHome_DecodesLikeStorage(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "plan", "America/Chicago", "60614", `a"b`, "{", "\u2028<&"}))
-	r := NewPricer(1).Reader(nil)
+	r := NewPricer(1).Reader(nil, "org")
 	rapid.Check(t, func(rt *rapid.T) {
 		h := storage.NewHome("org")
 		h.ID, h.Name, h.RatePlanID, h.Timezone, h.Zipcode = "h", text.Draw(rt, "name"), text.Draw(rt, "plan"), text.Draw(rt, "zone"), text.Draw(rt, "zipcode")

@@ -17,10 +17,10 @@ type measuredLoad struct {
 
 // addMeasured adds the home's measured load, if it has a month without many gaps.
 func (r *Reader) addMeasured(s *homeInputs, home *Home) error {
-	if known, err := r.anyMeasured(home.OrganizationID); !known {
+	if known, err := r.anyMeasured(); !known {
 		return err
 	}
-	record, err := r.view.Get(storage.KindMeasuredLoad.Ref(home.OrganizationID, home.ID))
+	record, err := r.view.Get(storage.KindMeasuredLoad.Ref(r.org, home.ID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
@@ -46,12 +46,9 @@ func (r *Reader) addMeasured(s *homeInputs, home *Home) error {
 	return err
 }
 
-// anyMeasured reports whether an organization has or had a measured load. It looks once
-// per view, so that homes of other organizations need no lookup.
-func (r *Reader) anyMeasured(org string) (known bool, err error) {
-	if r.measuredOrg != org {
-		r.measuredOrg, r.measured = org, false
-		err = r.view.Scan(storage.KindMeasuredLoad, org, "", func(storage.Record) bool { r.measured = true; return false })
-	}
-	return r.measured, err
+// findMeasured reports whether the organization has or had a measured load. Homes of other
+// organizations need no lookup.
+func (r *Reader) findMeasured() (found bool, err error) {
+	err = r.view.Scan(storage.KindMeasuredLoad, r.org, "", func(storage.Record) bool { found = true; return false })
+	return found, err
 }

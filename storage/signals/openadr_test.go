@@ -129,7 +129,7 @@ func TestOpenADR_LongPlan(t *testing.T) {
 	b := signals.NewPricer(10)
 	e := adrOf(t, signal(t, b, s, "h"), day.Start)
 	err := s.View(func(v storage.View) error {
-		program, err := b.Reader(v).HomeProgram("org", "h")
+		program, err := b.Reader(v, "org").HomeProgram("h")
 		if e.ProgramID != program || len(program) >= len(id) {
 			t.Errorf("the event's program is %s, want %s", e.ProgramID, program)
 		}

@@ -20,15 +20,14 @@ type planPart struct {
 	takesValues bool
 }
 
-// addParts resolves the parts of a composed plan in the view of an organization. A change
-// of a part is a change of the plan.
-func (r *Reader) addParts(p *plan, org string) error {
+// addParts resolves the parts of a composed plan. A change of a part is a change of the plan.
+func (r *Reader) addParts(p *plan) error {
 	composed := *p.tariff // the cached tariff belongs to all organizations
 	p.tariff = &composed
 	var key []byte
 	for _, named := range p.composedOf {
 		called := fmt.Sprintf("the part %q of the home's rate plan %q", named.PlanID, p.record.ID)
-		of, err := r.loadPlan(org, named.PlanID, called)
+		of, err := r.loadPlan(named.PlanID, called)
 		if err == nil && of.composedOf != nil {
 			err = &Unpriceable{"ratePlanId", called + " has parts itself: a part needs a tariff"}
 		}

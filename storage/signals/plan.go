@@ -65,23 +65,22 @@ type series struct {
 }
 
 // plan looks up a plan and caches the result for the view.
-func (r *Reader) plan(org, id string) (*plan, error) {
-	name := planName{org, id}
-	found, ok := r.plans[name]
+func (r *Reader) plan(id string) (*plan, error) {
+	found, ok := r.plans[id]
 	if !ok {
-		found.plan, found.err = r.findPlan(org, id)
-		r.plans[name] = found
+		found.plan, found.err = r.findPlan(id)
+		r.plans[id] = found
 	}
 	return found.plan, found.err
 }
 
-func (r *Reader) findPlan(org, id string) (*plan, error) {
+func (r *Reader) findPlan(id string) (*plan, error) {
 	if id == "" {
 		return nil, &Unpriceable{"ratePlanId", "the home has no rate plan: set its ratePlanId"}
 	}
-	p, err := r.loadPlan(org, id, fmt.Sprintf("the home's rate plan %q", id))
+	p, err := r.loadPlan(id, fmt.Sprintf("the home's rate plan %q", id))
 	if err == nil && p.composedOf != nil {
-		err = r.addParts(p, org)
+		err = r.addParts(p)
 	}
 	if err != nil {
 		return nil, err
@@ -90,8 +89,8 @@ func (r *Reader) findPlan(org, id string) (*plan, error) {
 }
 
 // loadPlan looks up a plan without its parts. called names the plan in errors.
-func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
-	record, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(org, id))
+func (r *Reader) loadPlan(id, called string) (*plan, error) {
+	record, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(r.org, id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, &Unpriceable{"ratePlanId", called + " does not exist: set an existing plan, or ask the operator to import it"}
 	}
@@ -100,17 +99,17 @@ func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
 	}
 	p := &plan{newest: record.Revision}
 	var failed *HomeError
-	if p.tariff, err = r.tariff(record); errors.As(err, &failed) {
+	if p.tariff, err = r.pricer.tariff(record); errors.As(err, &failed) {
 		return nil, err
 	} else if err != nil {
 		return nil, &Unpriceable{"ratePlanId", fmt.Sprintf("%s cannot be read: %s", called, err)}
 	}
-	if record.Org != org { // the organization may have deleted its own plan
-		p.newest = max(p.newest, r.lastWrite(storage.KindRatePlan.Ref(org, id)))
+	if record.Org != r.org { // the organization may have deleted its own plan
+		p.newest = max(p.newest, r.lastWrite(storage.KindRatePlan.Ref(r.org, id)))
 	}
 	p.events = r.lastWrite(storage.KindPlanEvent.Ref(record.Org, id))
 	if p.passes {
-		if p.series, err = r.findSeries(org, p.node.Kind, p.node.Node); err != nil {
+		if p.series, err = r.findSeries(p.node.Kind, p.node.Node); err != nil {
 			return nil, err
 		}
 		p.newest = max(p.newest, p.series.newest)
@@ -121,8 +120,8 @@ func (r *Reader) loadPlan(org, id, called string) (*plan, error) {
 	return p, nil
 }
 
-func (r *Reader) tariff(record storage.Record) (*tariff, error) {
-	return r.pricer.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) {
+func (p *Pricer) tariff(record storage.Record) (*tariff, error) {
+	return p.tariffs.get(tariffKey{revision: record.Revision}, func() (*tariff, error) {
 		stored, err := storage.Decode[storage.RatePlan](record)
 		if err != nil {
 			return nil, err
@@ -142,8 +141,8 @@ func (r *Reader) tariff(record storage.Record) (*tariff, error) {
 
 // EIAID returns the EIA number of the utility of a stored plan. It returns 0 if the tariff
 // has no number, and for a plan without a readable tariff.
-func (p *Pricer) EIAID(v storage.View, plan storage.Record) int {
-	facts, err := p.Reader(v).facts(plan)
+func (p *Pricer) EIAID(plan storage.Record) int {
+	facts, err := p.facts(plan)
 	if err != nil {
 		return 0
 	}
@@ -159,7 +158,7 @@ func (p *Pricer) Utilities(v storage.View, org string) (map[int]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			eiaID := p.EIAID(v, plan)
+			eiaID := p.EIAID(plan)
 			utilities[eiaID] = eiaID != 0
 		}
 		return utilities, nil
@@ -214,12 +213,12 @@ func (r *Reader) pricedEvents(p *plan) ([]pricing.Event, error) {
 
 // findSeries looks up the series of a node, or the published emissions of a grid region, and
 // caches the result for the view. It is the organization's own series, or the shared series.
-func (r *Reader) findSeries(org string, kind market.Kind, node string) (*series, error) {
-	name := nodeName{org, kind, node}
+func (r *Reader) findSeries(kind market.Kind, node string) (*series, error) {
+	name := nodeName{kind, node}
 	if found := r.series[name]; found != nil {
 		return found, nil
 	}
-	own, shared := storage.MarketSeriesRef(org, kind, node), storage.MarketSeriesRef(storage.Shared, kind, node)
+	own, shared := storage.MarketSeriesRef(r.org, kind, node), storage.MarketSeriesRef(storage.Shared, kind, node)
 	s := &series{newest: max(r.lastWrite(own), r.lastWrite(shared))}
 	record, err := storage.FindShared(r.view, own)
 	switch {

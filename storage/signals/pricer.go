@@ -81,8 +81,8 @@ func NewPricer(curves int) *Pricer {
 // HomeSignal prices one home by its identifier. Errors: storage.ErrNotFound,
 // *Unpriceable, *HomeError, and errors of the store.
 func (p *Pricer) HomeSignal(v storage.View, org, homeID string, w pricing.Window) (Signal, error) {
-	r := p.Reader(v)
-	home, err := r.find(org, homeID)
+	r := p.Reader(v, org)
+	home, err := r.find(homeID)
 	if err != nil {
 		return Signal{}, err
 	}
@@ -92,8 +92,8 @@ func (p *Pricer) HomeSignal(v storage.View, org, homeID string, w pricing.Window
 // Explain returns the components of the home's prices for each interval of a window.
 // Errors: storage.ErrNotFound, *Unpriceable.
 func (p *Pricer) Explain(v storage.View, org, homeID string, w pricing.Window) ([]pricing.Reason, error) {
-	r := p.Reader(v)
-	home, err := r.find(org, homeID)
+	r := p.Reader(v, org)
+	home, err := r.find(homeID)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +136,6 @@ func (p *Pricer) HomePrices(v storage.View, home *storage.Home, w pricing.Window
 // Input returns the inputs of a home's prices. Errors: *Unpriceable, *HomeError, and
 // errors of the store.
 func (p *Pricer) Input(v storage.View, home *storage.Home) (pricing.Input, error) {
-	input, err := p.Reader(v).input(newHome(home))
+	input, err := p.Reader(v, home.OrganizationID).input(newHome(home))
 	return input, homeError(err)
 }

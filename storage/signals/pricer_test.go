@@ -218,7 +218,7 @@ func TestPricer_EIAID(t *testing.T) {
 				if unread {
 					record.Value = nil
 				}
-				if got := b.EIAID(v, record); got != i+1 {
+				if got := b.EIAID(record); got != i+1 {
 					t.Errorf("plan %d, cached: %v: utility %d, want %d", i, unread, got, i+1)
 				}
 			}

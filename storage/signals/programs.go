@@ -69,21 +69,21 @@ func emissionPrograms(since time.Time) (list []Program) {
 	return list
 }
 
-// Programs returns the derived programs of an organization. It has a program for each of
-// the organization's and the shared rate plans, sorted by identifier. Then follows a
+// Programs returns the derived programs. There is a program for each of the organization's and
+// the shared rate plans, sorted by identifier. Then follows a
 // program for the emissions of each region. A rate plan has a program only if its time
 // zone is known, from its utility's EIA number or from a home on the plan.
-func (r *Reader) Programs(org string) ([]Program, error) {
-	owner, _, err := storage.Read[storage.Organization](r.view, storage.OrganizationRef(org))
+func (r *Reader) Programs() ([]Program, error) {
+	owner, _, err := storage.Read[storage.Organization](r.view, storage.OrganizationRef(r.org))
 	if storage.IgnoreNotFound(err) != nil {
 		return nil, err
 	}
 	byID := map[string]Program{}
-	for record, err := range storage.LiveOf(r.view, storage.KindRatePlan, storage.Shared, org) {
+	for record, err := range storage.LiveOf(r.view, storage.KindRatePlan, storage.Shared, r.org) {
 		if err != nil {
 			return nil, err
 		}
-		p, ok, err := r.program(org, record)
+		p, ok, err := r.program(record)
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +97,8 @@ func (r *Reader) Programs(org string) ([]Program, error) {
 
 // program returns the program of a rate plan's record. ok is false if the plan cannot be
 // read or its place is unknown.
-func (r *Reader) program(org string, record storage.Record) (p Program, ok bool, err error) {
-	facts, err := r.facts(record)
+func (r *Reader) program(record storage.Record) (p Program, ok bool, err error) {
+	facts, err := r.pricer.facts(record)
 	if IsDataError(err) { // a broken plan must not hide the other plans
 		return p, false, nil
 	}
@@ -107,13 +107,13 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 	}
 	eiaID := facts.eiaID
 	if facts.composed {
-		if composed, err := r.plan(org, record.ID); err == nil {
+		if composed, err := r.plan(record.ID); err == nil {
 			eiaID = composed.eiaID
 		}
 	}
 	place := catalog.PlaceOf(eiaID)
 	if place.Timezone == "" {
-		if place, err = r.placeOfHomes(org, record.ID); err != nil {
+		if place, err = r.placeOfHomes(record.ID); err != nil {
 			return p, false, err
 		}
 	}
@@ -128,16 +128,16 @@ func (r *Reader) program(org string, record storage.Record) (p Program, ok bool,
 	return p, true, nil
 }
 
-// RemovedPrograms returns the programs of an organization's removed rate plans. Only their
+// RemovedPrograms returns the programs of the organization's removed rate plans. Only their
 // identifiers and the time of the removal are known.
-func (r *Reader) RemovedPrograms(org string) ([]Program, error) {
+func (r *Reader) RemovedPrograms() ([]Program, error) {
 	removed := map[string]Program{} // a plan may be removed as the organization's own and as a shared one
-	for _, of := range []string{storage.Shared, org} {
+	for _, of := range []string{storage.Shared, r.org} {
 		err := r.view.Scan(storage.KindRatePlan, of, "", func(record storage.Record) bool {
 			if !record.Deleted {
 				return true
 			}
-			if _, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(org, record.ID)); errors.Is(err, storage.ErrNotFound) {
+			if _, err := storage.FindShared(r.view, storage.KindRatePlan.Ref(r.org, record.ID)); errors.Is(err, storage.ErrNotFound) {
 				removed[record.ID] = Program{ID: programID(record.ID), Name: record.ID, RatePlanID: record.ID, Created: record.At, Update: record.At}
 			}
 			return true
@@ -151,16 +151,16 @@ func (r *Reader) RemovedPrograms(org string) ([]Program, error) {
 
 // facts returns the cached facts of a rate plan. Callers that read every plan use the facts,
 // because the cache of parsed tariffs is smaller.
-func (r *Reader) facts(record storage.Record) (programFacts, error) {
-	return r.pricer.programs.get(record.Revision, func() (programFacts, error) { return r.programFacts(record) })
+func (p *Pricer) facts(record storage.Record) (programFacts, error) {
+	return p.programs.get(record.Revision, func() (programFacts, error) { return p.programFacts(record) })
 }
 
-func (r *Reader) programFacts(record storage.Record) (programFacts, error) {
+func (p *Pricer) programFacts(record storage.Record) (programFacts, error) {
 	plan, err := storage.Decode[storage.RatePlan](record)
 	if err != nil {
 		return programFacts{}, homeError(err)
 	}
-	t, err := r.tariff(record)
+	t, err := p.tariff(record)
 	if err != nil {
 		return programFacts{}, &HomeError{"the plan cannot be read", err}
 	}
@@ -189,10 +189,10 @@ type atRevision struct {
 const maxPlacedHomes = 4096
 
 // placeOfHomes returns the place of the first home on a plan.
-func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
-	places, err := r.pricer.planPlaces.get(atRevision{org, r.view.Revision()}, func() (map[string]catalog.Place, error) {
+func (r *Reader) placeOfHomes(planID string) (catalog.Place, error) {
+	places, err := r.pricer.planPlaces.get(atRevision{r.org, r.view.Revision()}, func() (map[string]catalog.Place, error) {
 		byPlan, read := map[string]catalog.Place{}, 0
-		err := r.view.Scan(storage.KindHome, org, "", func(record storage.Record) bool {
+		err := r.view.Scan(storage.KindHome, r.org, "", func(record storage.Record) bool {
 			read++
 			if home, err := r.Home(record); err == nil && byPlan[home.RatePlanID].Timezone == "" {
 				byPlan[home.RatePlanID] = catalog.Place{Timezone: home.Timezone}
@@ -206,8 +206,8 @@ func (r *Reader) placeOfHomes(org, planID string) (catalog.Place, error) {
 
 // HomeProgram returns the program of a home's rate plan. Errors: storage.ErrNotFound,
 // *HomeError, and errors of the store.
-func (r *Reader) HomeProgram(org, homeID string) (string, error) {
-	home, err := r.find(org, homeID)
+func (r *Reader) HomeProgram(homeID string) (string, error) {
+	home, err := r.find(homeID)
 	switch {
 	case err != nil:
 		return "", err
@@ -219,8 +219,8 @@ func (r *Reader) HomeProgram(org, homeID string) (string, error) {
 
 // HomeSignal returns the program of a home's rate plan, with the home's own signal as its
 // events. Errors: storage.ErrNotFound, *HomeError, and errors of the store.
-func (r *Reader) HomeSignal(org, homeID string) (*Program, error) {
-	found, err := r.find(org, homeID)
+func (r *Reader) HomeSignal(homeID string) (*Program, error) {
+	found, err := r.find(homeID)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func programs(t *testing.T, b *signals.Pricer, s *storage.Store) map[string]sign
 	t.Helper()
 	found := map[string]signals.Program{}
 	err := s.View(func(v storage.View) error {
-		list, err := b.Reader(v).Programs("org")
+		list, err := b.Reader(v, "org").Programs()
 		for _, p := range list {
 			found[p.ID] = p
 		}
@@ -37,7 +37,7 @@ func programs(t *testing.T, b *signals.Pricer, s *storage.Store) map[string]sign
 func encode(t *testing.T, b *signals.Pricer, s *storage.Store, d *signals.DayEvent) (e adrEvent, fingerprint string) {
 	t.Helper()
 	err := s.View(func(v storage.View) error {
-		made, err := b.Reader(v).Encode("org", d)
+		made, err := b.Reader(v, "org").Encode(d)
 		if err != nil {
 			return err
 		}
@@ -180,12 +180,12 @@ func TestEvents_AlertTimes(t *testing.T) {
 		}}})
 		var e struct{ CreatedDateTime, ModificationDateTime storage.Time }
 		err := s.View(func(v storage.View) error {
-			r := b.Reader(v)
-			list, err := r.Events("org", &p, storagetest.Start)
+			r := b.Reader(v, "org")
+			list, err := r.Events(&p, storagetest.Start)
 			if err != nil || len(list) != signals.PublishedDays+1 {
 				return fmt.Errorf("%d events, %w", len(list), err)
 			}
-			made, err := r.Encode("org", &list[signals.PublishedDays])
+			made, err := r.Encode(&list[signals.PublishedDays])
 			if err != nil {
 				return err
 			}
@@ -216,7 +216,7 @@ func TestDays_HomeSignalModified(t *testing.T) {
 	for id, want := range map[string]time.Time{"coast": now, "inland": storagetest.Start} {
 		var own *signals.Program
 		err := s.View(func(v storage.View) (err error) {
-			own, err = b.Reader(v).HomeSignal("org", id)
+			own, err = b.Reader(v, "org").HomeSignal(id)
 			return err
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package signals
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
@@ -11,8 +12,8 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// Reader prices the homes of one view and caches shared inputs. It is valid as long as
-// its view, and not safe for concurrent use.
+// Reader prices the homes of an organization in one view and caches shared inputs. It is
+// valid as long as its view, and not safe for concurrent use.
 //
 // A Reader returns three kinds of errors. An *Unpriceable says which data a home lacks. A
 // *HomeError says that stored data is unusable. Both concern that home alone. Any other
@@ -21,22 +22,16 @@ import (
 type Reader struct {
 	pricer *Pricer
 	view   storage.View
-	plans  map[planName]foundPlan
+	org    string
+	plans  map[string]foundPlan
 	series map[nodeName]*series
-	// receivers says which organizations receive emissions, as far as asked.
-	receivers map[string]bool
-	home      Home // the last decoded home
-	// measured reports whether measuredOrg has measured loads.
-	measured    bool
-	measuredOrg string
+	home   Home // the last decoded home
+	// anyMeasured and anyReceiver look once: see findMeasured and findReceiver.
+	anyMeasured, anyReceiver func() (bool, error)
 }
 
-// planName is the name of a plan in an organization.
-type planName struct{ org, id string }
-
-// nodeName is the name of a market's node, or of a grid region, in an organization.
+// nodeName is the name of a market's node, or of a grid region.
 type nodeName struct {
-	org  string
 	kind market.Kind
 	node string
 }
@@ -46,15 +41,17 @@ type foundPlan struct {
 	err  error
 }
 
-// Reader returns a Reader of a view.
-func (p *Pricer) Reader(v storage.View) *Reader {
-	return &Reader{pricer: p, view: v, plans: map[planName]foundPlan{}, series: map[nodeName]*series{}, receivers: map[string]bool{}}
+// Reader returns a Reader of a view for an organization.
+func (p *Pricer) Reader(v storage.View, org string) *Reader {
+	r := &Reader{pricer: p, view: v, org: org, plans: map[string]foundPlan{}, series: map[nodeName]*series{}}
+	r.anyMeasured, r.anyReceiver = sync.OnceValues(r.findMeasured), sync.OnceValues(r.findReceiver)
+	return r
 }
 
 // find reads a home by its identifier. Errors: storage.ErrNotFound, *HomeError, and
 // errors of the store.
-func (r *Reader) find(org, id string) (*Home, error) {
-	record, err := r.view.Get(storage.KindHome.Ref(org, id))
+func (r *Reader) find(id string) (*Home, error) {
+	record, err := r.view.Get(storage.KindHome.Ref(r.org, id))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +120,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 		}
 		return s, &Unpriceable{"timezone", "the home has no time zone: set its timezone or its zipcode"}
 	}
-	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
+	if s.plan, err = r.plan(home.RatePlanID); err != nil {
 		return s, err
 	}
 	s.revision = max(home.Revision, s.plan.newest)
@@ -134,7 +131,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	if at.grid != nil && home.Carbon != storage.CarbonLow {
 		s.key.carbon = carbon.Intensity(home.Carbon)
 	}
-	if err := r.addEmissions(&s, home, at.grid); err != nil {
+	if err := r.addEmissions(&s, at.grid); err != nil {
 		return s, err
 	}
 	if err := r.addMarket(&s, home); err != nil {
@@ -148,7 +145,7 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 	s.series = s.plan.series
 	if home.Bids && s.series == nil {
-		ref := storage.KindHomeMarket.Ref(home.OrganizationID, home.ID)
+		ref := storage.KindHomeMarket.Ref(r.org, home.ID)
 		s.revision = max(s.revision, r.lastWrite(ref))
 		named, _, err := storage.Read[storage.HomeMarket](r.view, ref)
 		switch {
@@ -157,7 +154,7 @@ func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 		case err != nil:
 			return err
 		}
-		if s.series, err = r.findSeries(home.OrganizationID, named.Market, named.Node); err != nil {
+		if s.series, err = r.findSeries(named.Market, named.Node); err != nil {
 			return err
 		}
 		s.revision = max(s.revision, s.series.newest)
@@ -175,7 +172,7 @@ func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 // addSolarAndUsage adds the home's solar, and its use of energy if the price depends on
 // it.
 func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
-	solarRef := storage.KindSolar.Ref(home.OrganizationID, home.ID)
+	solarRef := storage.KindSolar.Ref(r.org, home.ID)
 	record, err := r.view.Get(solarRef)
 	if storage.IgnoreNotFound(err) != nil {
 		return err
@@ -225,7 +222,7 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 }
 
 func (r *Reader) usage(s *homeInputs, home *Home) (storage.Usage, error) {
-	ref := storage.KindUsage.Ref(home.OrganizationID, home.ID)
+	ref := storage.KindUsage.Ref(r.org, home.ID)
 	usage, revision, err := storage.Read[storage.Usage](r.view, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -321,7 +318,7 @@ func (r *Reader) compute(s *homeInputs, w pricing.Window, ratePlanID string) (*C
 // store.
 func (r *Reader) Shared(home *Home) (revision uint64, err error) {
 	var s homeInputs
-	if s.plan, err = r.plan(home.OrganizationID, home.RatePlanID); err != nil {
+	if s.plan, err = r.plan(home.RatePlanID); err != nil {
 		return 0, homeError(err)
 	}
 	s.revision = s.plan.newest
@@ -330,7 +327,7 @@ func (r *Reader) Shared(home *Home) (revision uint64, err error) {
 	}
 	receives, err := r.receivesEmissions(home)
 	if err == nil && receives {
-		err = r.addEmissions(&s, home, r.pricer.place(home.Zipcode).grid)
+		err = r.addEmissions(&s, r.pricer.place(home.Zipcode).grid)
 	}
 	return s.revision, homeError(err)
 }

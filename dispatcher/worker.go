@@ -55,11 +55,11 @@ type Bus interface {
 	// The Consume methods handle messages in a number of slots until taking ends. They
 	// return when all handlers have returned. A message whose handler returns an error is
 	// redelivered.
-	ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error
-	ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error
-	ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error
-	ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error
-	ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error
+	ConsumeTriggers(ctx, taking context.Context, slots int, handle events.Handler[events.Trigger]) error
+	ConsumeSlices(ctx, taking context.Context, slots int, handle events.Handler[events.Slice]) error
+	ConsumeRetries(ctx, taking context.Context, slots int, handle events.Handler[events.Retry]) error
+	ConsumeNotices(ctx, taking context.Context, slots int, handle events.Handler[events.Notice]) error
+	ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle events.Handler[events.Task]) error
 	// PutTask schedules a task and replaces a pending task of the same name. PutNewTask
 	// keeps a pending task of the same name.
 	PutTask(ctx context.Context, t events.Task) error

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -120,6 +121,9 @@ type Taken struct {
 	// Free lets the queue hand out another message before this message is done.
 	Free func()
 }
+
+// Handler handles one message of a queue. After an error the message is redelivered.
+type Handler[T any] = func(ctx context.Context, v T, taken Taken) error
 
 // Recovered converts a panic into an error, so that one message cannot crash the worker.
 func Recovered(handle func() error) (err error) {

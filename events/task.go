@@ -88,7 +88,7 @@ type Tasks interface {
 	// ConsumeTasks calls handle for due tasks of a kind, in a number of slots, until
 	// taking ends. It returns when all handlers have returned. A task whose handler
 	// returns an error is redelivered.
-	ConsumeTasks(ctx, taking context.Context, kind TaskKind, slots int, handle func(context.Context, Task, Taken) error) error
+	ConsumeTasks(ctx, taking context.Context, kind TaskKind, slots int, handle Handler[Task]) error
 }
 
 // ClockTolerance is how much the clocks of two processes may differ.

@@ -11,13 +11,10 @@ import (
 	"github.com/gridhook/gridhook/events"
 )
 
-// Handler handles one message of a queue.
-type Handler[T any] = func(context.Context, T, events.Taken) error
-
 // Handle returns a handler that runs handle in a span of the message's trace. describe
 // returns the message's trigger and the span's attributes. Without a tracer it returns
 // handle itself. A walk of a million homes has some 31,000 spans, not a million.
-func Handle[T any](tracer trace.Tracer, name string, describe func(*T) (*events.Trigger, []attribute.KeyValue), handle Handler[T]) Handler[T] {
+func Handle[T any](tracer trace.Tracer, name string, describe func(*T) (*events.Trigger, []attribute.KeyValue), handle events.Handler[T]) events.Handler[T] {
 	if tracer == nil {
 		return handle
 	}

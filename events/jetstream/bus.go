@@ -106,7 +106,7 @@ func (c *Conn) exists(ctx context.Context, stream, subject string) (bool, error)
 // ConsumeTriggers calls handle for newly accepted triggers. See consume. A trigger that may
 // have been taken before is dropped when its receipts have expired: nothing would show that
 // its walk has ended, and it would be walked again. A new consumer gets all such triggers.
-func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle func(context.Context, events.Trigger, events.Taken) error) error {
+func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle events.Handler[events.Trigger]) error {
 	return consume(ctx, taking, c, startQueue, slots, decodeTrigger, func(ctx context.Context, t events.Trigger, taken events.Taken) error {
 		if taken.Redelivered && time.Since(t.CreatedAt.Time) > c.options.ReceiptsAge {
 			return nil
@@ -118,7 +118,7 @@ func (c *Conn) ConsumeTriggers(ctx, taking context.Context, slots int, handle fu
 // ConsumeChanges calls handle for the triggers of an organization one at a time and in the
 // order of the log, and for several organizations at once. Only one process may call it. See
 // consume. An error of handle must mean that taking has ended.
-func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error {
+func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle events.Handler[events.Trigger]) error {
 	l := &lines{c: c, ctx: ctx, taking: taking, handle: handle, byOrg: map[string]*line{}}
 	defer l.running.Wait()
 	return consumeFrom(ctx, taking, c, changeQueue, maxInOrder, decodeTrigger, handle, l.start)
@@ -126,7 +126,7 @@ func (c *Conn) ConsumeChanges(ctx, taking context.Context, handle func(context.C
 
 // ConsumeSlices calls handle for slices, in that many slots for slices of surplus triggers and
 // as many for all others. See consume.
-func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle func(context.Context, events.Slice, events.Taken) error) error {
+func (c *Conn) ConsumeSlices(ctx, taking context.Context, slots int, handle events.Handler[events.Slice]) error {
 	// The consumer of an earlier build selects all slices. The server refuses another one
 	// until it is updated.
 	if _, err := (&source{c: c, queue: sliceQueue.named(c.prefix)}).first(taking); err != nil && taking.Err() == nil {

@@ -26,7 +26,7 @@ const orderedWait = 365 * 24 * time.Hour
 type lines struct {
 	c           *Conn
 	ctx, taking context.Context
-	handle      Handler[events.Trigger]
+	handle      events.Handler[events.Trigger]
 	running     sync.WaitGroup
 
 	mu    sync.Mutex

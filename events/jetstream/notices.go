@@ -25,6 +25,6 @@ func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err 
 var _ events.NoticeLog = (*Conn)(nil)
 
 // ConsumeNotices calls handle for notices. See consume.
-func (c *Conn) ConsumeNotices(ctx, taking context.Context, slots int, handle func(context.Context, events.Notice, events.Taken) error) error {
+func (c *Conn) ConsumeNotices(ctx, taking context.Context, slots int, handle events.Handler[events.Notice]) error {
 	return consume(ctx, taking, c, noticeQueue, slots, fromJSON[events.Notice], handle)
 }

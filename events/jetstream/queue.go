@@ -64,22 +64,19 @@ const pullWait = 500 * time.Millisecond
 // pullWait, so that the server has ended every earlier request.
 const reconnectPause = 2 * time.Second
 
-// Handler handles one message. After an error the message is redelivered.
-type Handler[T any] func(ctx context.Context, v T, taken events.Taken) error
-
 // consume takes messages of a queue in up to the given number of slots until taking ends.
 // A message holds its slot until its handler returns or frees the slot. One request asks
 // for as many messages as there are free slots, so that a long queue is taken quickly.
 // Handlers run under ctx, so they may finish their messages after taking has ended.
 // consume returns when all handlers have returned.
-func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T]) error {
+func consume[T any](ctx context.Context, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle events.Handler[T]) error {
 	return consumeFrom(ctx, taking, c, q, slots, decode, handle, nil)
 }
 
 // consumeFrom is consume with a function that gets the messages in their order. do handles the
 // message, and free frees its slot.
 func consumeFrom[T any](
-	ctx, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle Handler[T],
+	ctx, taking context.Context, c *Conn, q queue, slots int, decode func(jetstream.Msg) (T, error), handle events.Handler[T],
 	start func(m jetstream.Msg, do, free func()),
 ) error {
 	s := &source{c: c, queue: q.named(c.prefix)}
@@ -129,7 +126,7 @@ func consumeFrom[T any](
 	return nil
 }
 
-func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, decode func(jetstream.Msg) (T, error), handle Handler[T], free func()) {
+func handleOne[T any](ctx, taking context.Context, s *source, m jetstream.Msg, decode func(jetstream.Msg) (T, error), handle events.Handler[T], free func()) {
 	log := s.c.log.With("queue", s.queue.name, "subject", m.Subject())
 	v, err := decode(m)
 	if err != nil {

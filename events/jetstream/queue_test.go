@@ -39,7 +39,7 @@ func consuming(t *testing.T, b *bus, run func(ctx, taking contextT) error) (stop
 }
 
 // takeSlices consumes slices. handle also gets the slice's number.
-func takeSlices(t *testing.T, b *bus, slots int, handle Handler[events.Slice]) (stop func()) {
+func takeSlices(t *testing.T, b *bus, slots int, handle events.Handler[events.Slice]) (stop func()) {
 	t.Helper()
 	return consuming(t, b, func(ctx, taking contextT) error { return b.ConsumeSlices(ctx, taking, slots, handle) })
 }

@@ -100,7 +100,7 @@ func wholeSecond(t time.Time) time.Time { return t.Add(time.Second - 1).Truncate
 
 // ConsumeRetries calls handle for due retries. A lane may use up to half of the slots.
 // Lanes take turns when all slots are busy.
-func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle func(context.Context, events.Retry, events.Taken) error) error {
+func (c *Conn) ConsumeRetries(ctx, taking context.Context, slots int, handle events.Handler[events.Retry]) error {
 	room := semaphore.NewWeighted(int64(slots))
 	inTurn := func(ctx context.Context, r events.Retry, taken events.Taken) error {
 		if err := room.Acquire(ctx, 1); err != nil {

@@ -59,7 +59,7 @@ func (c *Conn) DropTask(ctx context.Context, name events.TaskName) error {
 }
 
 // ConsumeTasks calls handle for due tasks of a kind. See consume.
-func (c *Conn) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle func(context.Context, events.Task, events.Taken) error) error {
+func (c *Conn) ConsumeTasks(ctx, taking context.Context, kind events.TaskKind, slots int, handle events.Handler[events.Task]) error {
 	return consume(ctx, taking, c, taskQueue(kind), slots, fromJSON[events.Task], handle)
 }
 

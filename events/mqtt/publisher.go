@@ -37,7 +37,7 @@ const (
 type Bus interface {
 	// ConsumeChanges handles the triggers of an organization one at a time, in the order of
 	// the log, and those of several organizations at once, until taking ends.
-	ConsumeChanges(ctx, taking context.Context, handle func(context.Context, events.Trigger, events.Taken) error) error
+	ConsumeChanges(ctx, taking context.Context, handle events.Handler[events.Trigger]) error
 }
 
 // Options are the options of a publisher.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nuid"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -50,7 +48,7 @@ func auditCaller(keyID string) string {
 
 // PutAudit stores an entry and returns when it is durable.
 func (c *Conn) PutAudit(ctx context.Context, e storage.AuditEntry) error {
-	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), auditCaller(e.KeyID), e.Operation), nuid.Next(), e)
+	_, err := c.publish(ctx, auditSubject(cmp.Or(e.OrganizationID, storage.Shared), auditCaller(e.KeyID), e.Operation), e)
 	return err
 }
 

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // LastOf returns the last trigger of a schedule that runs when prices change. It returns
@@ -42,7 +44,11 @@ func decodeTrigger(m jetstream.Msg) (events.Trigger, error) {
 // nothing.
 func (c *Conn) PutSlice(ctx context.Context, s events.Slice) error {
 	// gofail: var sliceBefore struct{}
-	_, err := c.publishNew(ctx, s.Trigger.Traceparent, sliceSubject(&s.Trigger, s.Number), sliceMessageID(s), s)
+	none := jetstream.WithExpectLastSequencePerSubject(0)
+	_, err := c.publishTraced(ctx, s.Trigger.Traceparent, sliceSubject(&s.Trigger, s.Number), sliceMessageID(s), s, none)
+	if errors.Is(err, storage.ErrConflict) {
+		err = nil
+	}
 	// gofail: var sliceAfter struct{}
 	return err
 }

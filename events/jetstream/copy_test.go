@@ -62,7 +62,7 @@ func TestCopyLog_SteadyWrites(t *testing.T) {
 	written := 0
 	write := func(slice int) {
 		written++
-		_, err := b.publish(within(t), knownSubject("org", "ep", slice), nuid.Next(), struct{}{})
+		_, err := b.publish(within(t), knownSubject("org", "ep", slice), struct{}{})
 		must(t, err)
 	}
 	for _, slice := range []int{1, 2, 1} { // the first is replaced
@@ -86,7 +86,7 @@ func TestCopy_BusyQueue(t *testing.T) {
 	written := 0
 	write := func() {
 		written++
-		_, err := b.publish(within(t), retryDuePrefix+walksLane+"."+nuid.Next(), nuid.Next(), struct{}{})
+		_, err := b.publish(within(t), retryDuePrefix+walksLane+"."+nuid.Next(), struct{}{})
 		must(t, err)
 	}
 	write()

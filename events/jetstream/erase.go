@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -52,7 +51,7 @@ func (c *Conn) eraseSubject(ctx context.Context, stream, subject string, count f
 		if m.Header.Get(jetstream.ScheduleHeader) != "" {
 			// The server lists the subjects of schedules in a file of its own, and takes a
 			// subject off the list for a message without a schedule. The next round erases it.
-			if _, err := c.publish(ctx, m.Subject, nuid.Next(), nil); err != nil {
+			if _, err := c.publish(ctx, m.Subject, nil); err != nil {
 				return err
 			}
 		}

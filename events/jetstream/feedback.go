@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/nats-io/nuid"
-
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -20,7 +18,7 @@ var _ storage.FeedbackLog = (*Conn)(nil)
 // PutFeedback stores a submission and returns when it is durable. It ignores a submission
 // that is already stored.
 func (c *Conn) PutFeedback(ctx context.Context, f storage.Feedback) error {
-	_, err := c.publishNew(ctx, "", feedbackPrefix+f.ID, nuid.Next(), f)
+	_, err := c.publishNew(ctx, feedbackPrefix+f.ID, f)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
 )
@@ -23,5 +22,5 @@ func (c *Conn) Known(ctx context.Context, org, endpointID string, slice int) (ev
 // returns the new revision. Errors: storage.ErrConflict after a concurrent write,
 // storage.ErrUnavailable.
 func (c *Conn) PutKnown(ctx context.Context, org, endpointID string, slice int, known events.Known) (revision uint64, err error) {
-	return c.publish(ctx, knownSubject(org, endpointID, slice), nuid.Next(), known, jetstream.WithExpectLastSequencePerSubject(known.Revision))
+	return c.publish(ctx, knownSubject(org, endpointID, slice), known, jetstream.WithExpectLastSequencePerSubject(known.Revision))
 }

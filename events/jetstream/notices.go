@@ -3,8 +3,6 @@ package jetstream
 import (
 	"context"
 
-	"github.com/nats-io/nuid"
-
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -19,7 +17,7 @@ var noticeQueue = queue{stream: noticesStream, name: "tellers", filter: noticePr
 // PutNotice stores a notice and returns when it is durable. fresh is false if the notice
 // was already stored.
 func (c *Conn) PutNotice(ctx context.Context, n events.Notice) (fresh bool, err error) {
-	return c.publishNew(ctx, "", noticePrefix+n.OrganizationID+"."+n.ID, nuid.Next(), n)
+	return c.publishNew(ctx, noticePrefix+n.OrganizationID+"."+n.ID, n)
 }
 
 var _ events.NoticeLog = (*Conn)(nil)

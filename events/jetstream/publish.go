@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/events/periodic"
@@ -43,7 +44,7 @@ func (c *Conn) appendTrigger(ctx context.Context, t events.Trigger) (uint64, err
 	case t.IdempotencyKey != "":
 		return c.acceptIdempotent(ctx, t)
 	case t.ScheduleID != "":
-		return c.publish(ctx, triggerSubject(t), t.ID, t, jetstream.WithExpectLastSequencePerSubject(t.Follows))
+		return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, t, jetstream.WithExpectLastSequencePerSubject(t.Follows))
 	}
 	return c.publishTraced(ctx, t.Traceparent, triggerSubject(t), t.ID, t)
 }
@@ -102,15 +103,15 @@ const (
 // publish may conflict with its own first attempt.
 var errAfterNoResponse = fmt.Errorf("%w, or by an earlier attempt without a response", storage.ErrConflict)
 
-// publish stores the JSON of a value and waits until it is durable. Errors: storage.ErrConflict if
+// publish stores the JSON of a value as a new message and waits until it is durable. Errors: storage.ErrConflict if
 // an expectation does not hold, storage.ErrUnavailable if NATS does not respond or cannot
 // store now.
-func (c *Conn) publish(ctx context.Context, subject, messageID string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
-	return c.publishTraced(ctx, "", subject, messageID, v, opts...)
+func (c *Conn) publish(ctx context.Context, subject string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
+	return c.publishTraced(ctx, "", subject, nuid.Next(), v, opts...)
 }
 
-// publishTraced is publish with a trace. The trace context goes into a message header,
-// for people who inspect NATS.
+// publishTraced is publish with a trace, and with the message id of earlier attempts. The trace
+// context goes into a message header, for people who inspect NATS.
 func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subject, messageID string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -119,10 +120,10 @@ func (c *Conn) publishTraced(ctx context.Context, place events.Traceparent, subj
 	return c.publishMessage(ctx, message(place, c.prefix.Name(subject), data), messageID, opts...)
 }
 
-// publishNew is publishTraced for a subject without a message. If the subject has a message,
-// fresh is false and nothing changes.
-func (c *Conn) publishNew(ctx context.Context, place events.Traceparent, subject, messageID string, v any, opts ...jetstream.PublishOpt) (fresh bool, err error) {
-	_, err = c.publishTraced(ctx, place, subject, messageID, v, append(opts, jetstream.WithExpectLastSequencePerSubject(0))...)
+// publishNew is publish for a subject without a message. If the subject has a message, fresh is
+// false and nothing changes.
+func (c *Conn) publishNew(ctx context.Context, subject string, v any, opts ...jetstream.PublishOpt) (fresh bool, err error) {
+	_, err = c.publish(ctx, subject, v, append(opts, jetstream.WithExpectLastSequencePerSubject(0))...)
 	if errors.Is(err, storage.ErrConflict) {
 		return false, nil
 	}

@@ -45,7 +45,7 @@ func TestPublish_OutcomeUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait, gate: openGate}
-			_, err := c.publish(t.Context(), "subject", "id", 1)
+			_, err := c.publishTraced(t.Context(), "", "subject", "id", 1)
 			if !errors.Is(err, tt.cause) || errors.Is(err, context.DeadlineExceeded) != tt.unknown {
 				t.Errorf("%v", err)
 			}
@@ -71,7 +71,7 @@ func TestPublish_Undecided(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := &Conn{js: &publisher{errors: tt.errors}, publishWait: publishWait, gate: openGate}
-				sequence, err := c.publish(t.Context(), "subject", "id", 1)
+				sequence, err := c.publishTraced(t.Context(), "", "subject", "id", 1)
 				if sequence != tt.sequence || !errors.Is(err, tt.cause) {
 					t.Errorf("sequence %d, %v", sequence, err)
 				}
@@ -85,7 +85,7 @@ func TestPublish_Undecided(t *testing.T) {
 func TestPublish_RepeatAsksGate(t *testing.T) {
 	p := &publisher{errors: []error{nats.ErrConnectionClosed, nil}}
 	c := &Conn{js: p, publishWait: publishWait, gate: Gate{Refusal: func() error { return storage.ErrUnavailable }}}
-	_, err := c.publish(t.Context(), "subject", "id", 1)
+	_, err := c.publishTraced(t.Context(), "", "subject", "id", 1)
 	if !errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, nats.ErrConnectionClosed) || len(p.errors) != 1 {
 		t.Errorf("%v, and %d of 2 publishes are left", err, len(p.errors))
 	}

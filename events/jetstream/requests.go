@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/storage"
 )
@@ -32,5 +31,5 @@ func (c *Conn) Request(ctx context.Context, org, id string) (o storage.Idempoten
 // PutRequest stores a request and replaces the stored request at the expected revision.
 // Errors: storage.ErrConflict, storage.ErrUnavailable.
 func (c *Conn) PutRequest(ctx context.Context, o storage.IdempotentRequest, expect uint64) (uint64, error) {
-	return c.publish(ctx, requestPrefix+o.OrganizationID+"."+o.ID, nuid.Next(), o, jetstream.WithExpectLastSequencePerSubject(expect))
+	return c.publish(ctx, requestPrefix+o.OrganizationID+"."+o.ID, o, jetstream.WithExpectLastSequencePerSubject(expect))
 }

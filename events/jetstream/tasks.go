@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
@@ -28,13 +27,13 @@ func taskQueue(k events.TaskKind) queue {
 // PutTask schedules a task and returns when it is durable. It replaces a pending task of
 // the same name. A worker takes a task that is already due within a moment.
 func (c *Conn) PutTask(ctx context.Context, t events.Task) error {
-	_, err := c.publish(ctx, taskWaitPrefix+t.Name().String(), nuid.Next(), t, c.taskSchedule(&t)...)
+	_, err := c.publish(ctx, taskWaitPrefix+t.Name().String(), t, c.taskSchedule(&t)...)
 	return err
 }
 
 // PutNewTask is PutTask, but keeps a pending task of the same name.
 func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
-	_, err := c.publishNew(ctx, "", taskWaitPrefix+t.Name().String(), nuid.Next(), t, c.taskSchedule(&t)...)
+	_, err := c.publishNew(ctx, taskWaitPrefix+t.Name().String(), t, c.taskSchedule(&t)...)
 	return err
 }
 

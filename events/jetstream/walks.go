@@ -133,7 +133,7 @@ func (c *Conn) PutDeadLetter(ctx context.Context, d events.DeadLetter) error {
 	if len(d.Body) > maxDeadBody {
 		d.Body = nil
 	}
-	_, err := c.publish(ctx, deadPrefix+d.Kind, "dead."+d.ID, d)
+	_, err := c.publishTraced(ctx, "", deadPrefix+d.Kind, "dead."+d.ID, d)
 	return err
 }
 

@@ -101,9 +101,10 @@ func fullest(a *jetstream.AccountInfo) (used, limit uint64) {
 	return used, limit
 }
 
-// description is what NATS says about a stream and its queues.
+// description is what NATS says about a stream and its queues. A queue without a consumer has
+// nil.
 type description struct {
-	consumers map[string]*jetstream.ConsumerInfo
+	consumers []*jetstream.ConsumerInfo
 	info      *jetstream.StreamInfo
 	err       error
 }
@@ -152,12 +153,12 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, fou
 	case DeadStream:
 		f.Depth.DeadLetters = info.State.Msgs
 	}
-	if starters := consumers[startQueue.name]; starters != nil {
-		f.Depth.Unstarted = starters.NumPending + uint64(starters.NumAckPending) //nolint:gosec // a count
-	}
 	var errs []error
-	for _, q := range queues {
-		recreated, err := i.lookAtQueue(ctx, q, consumers[q.name], info)
+	for n, q := range queues {
+		if starters := consumers[n]; q == startQueue && starters != nil {
+			f.Depth.Unstarted = starters.NumPending + uint64(starters.NumAckPending) //nolint:gosec // a count
+		}
+		recreated, err := i.lookAtQueue(ctx, q, consumers[n], info)
 		errs = append(errs, err)
 		if recreated {
 			f.Recreated = append(f.Recreated, q.name)
@@ -166,26 +167,22 @@ func (i *Inspector) lookAt(ctx context.Context, name string, queues []queue, fou
 	return errors.Join(errs...)
 }
 
-// consumers returns the consumers of a stream's queues by name, without those that do not
-// exist. It does not list the stream's consumers: the server would wait seconds for those on a
-// server that is down.
-func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue) (map[string]*jetstream.ConsumerInfo, error) {
-	found := map[string]*jetstream.ConsumerInfo{}
-	var mu sync.Mutex
+// consumers returns the consumers of a stream's queues, nil for those that do not exist. It
+// does not list the stream's consumers: the server would wait seconds for those on a server
+// that is down.
+func (i *Inspector) consumers(ctx context.Context, stream string, queues []queue) ([]*jetstream.ConsumerInfo, error) {
+	found := make([]*jetstream.ConsumerInfo, len(queues))
 	group, ctx := errgroup.WithContext(ctx)
-	for _, q := range queues {
+	for n, q := range queues {
 		group.Go(func() error {
 			c, err := i.c.js.Consumer(ctx, i.c.prefix.Name(stream), q.name)
-			if err != nil {
-				if errors.Is(err, jetstream.ErrConsumerNotFound) {
-					return nil
-				}
-				return err
+			if errors.Is(err, jetstream.ErrConsumerNotFound) {
+				return nil
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			found[q.name] = c.CachedInfo()
-			return nil
+			if err == nil {
+				found[n] = c.CachedInfo()
+			}
+			return err
 		})
 	}
 	return found, group.Wait()

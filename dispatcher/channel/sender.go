@@ -13,6 +13,7 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/vault"
@@ -112,7 +113,8 @@ func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, n *eve
 		return err
 	}
 	a := s.http.Send(ctx, &send.Destination{
-		Organization: c.OrganizationID, URL: to, Timeout: timeout, EndpointID: c.ID, Header: http.Header{"Content-Type": {"application/json"}},
+		TargetOptions: httpclient.TargetOptions{Organization: c.OrganizationID, URL: to, Header: http.Header{"Content-Type": {"application/json"}}},
+		Timeout:       timeout, EndpointID: c.ID,
 	}, &send.Request{At: now, ID: id, Body: text})
 	if a.Verdict() != policy.Delivered {
 		return errors.New(a.Reason())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elazarl/goproxy"
 
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
 )
 
@@ -63,7 +64,7 @@ func attempt(t *testing.T, o Options, host string) Attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Send(context.Background(), &Destination{URL: u, Header: http.Header{}, Timeout: time.Minute}, &Request{At: time.Now(), ID: "msg_1", Body: []byte("{}")})
+	return s.Send(context.Background(), &Destination{TargetOptions: httpclient.TargetOptions{URL: u, Header: http.Header{}}, Timeout: time.Minute}, &Request{At: time.Now(), ID: "msg_1", Body: []byte("{}")})
 }
 
 // A host is reached only if it is allowed and its authority is trusted.

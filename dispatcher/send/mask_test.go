@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -95,7 +96,7 @@ func TestSend_EchoMalformed(t *testing.T) {
 	if a.ErrorClass() != events.ErrorResponse || !strings.Contains(a.Reason(), storage.Masked) {
 		t.Errorf("the reason is %q", a.Reason())
 	}
-	if masked := (&Destination{URL: &url.URL{RawQuery: "network"}}).maskError(&a, fmt.Errorf("network: %w", errTimeout)); !errors.Is(masked, errTimeout) {
+	if masked := (&Destination{TargetOptions: httpclient.TargetOptions{URL: &url.URL{RawQuery: "network"}}}).maskError(&a, fmt.Errorf("network: %w", errTimeout)); !errors.Is(masked, errTimeout) {
 		t.Errorf("the masked error is %v", masked)
 	}
 }

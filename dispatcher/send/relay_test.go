@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
@@ -57,7 +58,7 @@ func TestSend_Relay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &Destination{Organization: "acme", EndpointID: "ep_1", URL: u, Header: http.Header{"X-Site": {"eu-1"}}, Timeout: timeout}
+			d := &Destination{TargetOptions: httpclient.TargetOptions{Organization: "acme", URL: u, Header: http.Header{"X-Site": {"eu-1"}}}, EndpointID: "ep_1", Timeout: timeout}
 			a := s.Send(t.Context(), d, &Request{ID: "msg_1", Headers: []Header{{Name: "Webhook-Id", Value: "msg_1"}}, Body: []byte("{}")})
 			if a.Status != tt.status || a.Response != tt.response || a.ErrorClass() != tt.class {
 				t.Errorf("the attempt is %+v, of class %q", a, a.ErrorClass())
@@ -78,7 +79,7 @@ func TestSend_RelayRetryAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.Send(t.Context(), &Destination{Organization: "acme", EndpointID: "ep_1", URL: u, Timeout: patient}, &Request{ID: "msg_1"})
+	a := s.Send(t.Context(), &Destination{TargetOptions: httpclient.TargetOptions{Organization: "acme", URL: u}, EndpointID: "ep_1", Timeout: patient}, &Request{ID: "msg_1"})
 	if a.RetryAfter.Seconds() != 7 {
 		t.Errorf("the attempt is %+v", a)
 	}
@@ -92,7 +93,7 @@ func TestSend_RelayedBody(t *testing.T) {
 	}
 	for status, want := range map[int]string{200: "1234", 299: "1234", 500: ""} {
 		s := New(Options{IdlePerDestination: 1, Relay: &relayed{response: events.RelayResponse{Status: status, Body: "123456789"}}})
-		a := s.Send(t.Context(), &Destination{Organization: "acme", EndpointID: "ep_1", URL: u, Timeout: patient}, &Request{ID: "msg_1", KeepResponse: 4})
+		a := s.Send(t.Context(), &Destination{TargetOptions: httpclient.TargetOptions{Organization: "acme", URL: u}, EndpointID: "ep_1", Timeout: patient}, &Request{ID: "msg_1", KeepResponse: 4})
 		if string(a.Body) != want {
 			t.Errorf("%d: the body is %q, want %q", status, a.Body, want)
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -133,19 +132,13 @@ func (s *Sender) Close() {
 
 // Destination holds the common properties of an endpoint's requests.
 type Destination struct {
-	// Organization owns the destination. Organizations never share connections.
-	Organization string
-	URL          *url.URL
-	// Header is sent with every request. It must not change.
-	Header  http.Header
+	// TargetOptions has the URL, also the URL of a relay endpoint, and the header, which must not
+	// change.
+	httpclient.TargetOptions
 	Timeout time.Duration
 	// Tokens authorize the requests. It is nil if Header does, or no authorization is
 	// needed.
 	Tokens *Tokens
-	// Identity is the client certificate, zero if there is none.
-	Identity httpclient.Identity
-	// Protocol is the endpoint's HTTP version.
-	Protocol httpclient.Protocol
 	// EndpointID is the endpoint's name in spans.
 	EndpointID string
 	// Secrets are the values of headers that no stored text shows. Text and errors of
@@ -163,11 +156,7 @@ type Destination struct {
 
 // target returns the HTTP client's target of the destination.
 func (d *Destination) target(c *httpclient.Client) *httpclient.Target {
-	d.once.Do(func() {
-		d.posted = c.Target(httpclient.TargetOptions{
-			URL: d.URL, Header: d.Header, Organization: d.Organization, Identity: d.Identity, Protocol: d.Protocol,
-		})
-	})
+	d.once.Do(func() { d.posted = c.Target(d.TargetOptions) })
 	return d.posted
 }
 

@@ -34,7 +34,10 @@ func endpointAt(t testing.TB, raw string, timeout time.Duration) *Destination {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Destination{URL: u, Timeout: timeout, Header: http.Header{"Content-Type": {"application/json"}, "X-Own": {"yes"}}, EndpointID: "ep"}
+	return &Destination{
+		TargetOptions: httpclient.TargetOptions{URL: u, Header: http.Header{"Content-Type": {"application/json"}, "X-Own": {"yes"}}},
+		Timeout:       timeout, EndpointID: "ep",
+	}
 }
 
 func newTestSender(t testing.TB) *Sender {

@@ -60,11 +60,9 @@ func Open(v *vault.Vault, r storage.Record) (*Target, error) {
 
 func open(v *vault.Vault, stored storage.WebhookEndpoint, revision uint64) (t *Target, err error) {
 	t = &Target{WebhookEndpoint: stored, revision: revision}
-	d := &send.Destination{
-		Header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {events.UserAgent}},
-		Timeout: time.Duration(stored.TimeoutSeconds * float64(time.Second)), EndpointID: stored.ID,
-		Organization: stored.OrganizationID, Protocol: protocols[stored.HTTPVersion],
-	}
+	d := &send.Destination{Timeout: time.Duration(stored.TimeoutSeconds * float64(time.Second)), EndpointID: stored.ID}
+	d.Header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {events.UserAgent}}
+	d.Organization, d.Protocol = stored.OrganizationID, protocols[stored.HTTPVersion]
 	t.Destination = d
 	if stored.Compression == storage.CompressionGzip {
 		d.Header.Set("Content-Encoding", "gzip")

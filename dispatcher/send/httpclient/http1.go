@@ -47,7 +47,7 @@ func (t *Target) connectHTTP1(ctx context.Context, deadline time.Time, timing *T
 	}
 	conn, err := t.connect(ctx, deadline, timing, alpnHTTP1)
 	if err != nil {
-		if errors.Is(err, errNoProtocol) && t.protocol != HTTP1 {
+		if errors.Is(err, errNoProtocol) && t.Protocol != HTTP1 {
 			t.destination.speaks.Store(int32(HTTP2))
 			return nil, fmt.Errorf("%w: %w", errProtocol, err)
 		}

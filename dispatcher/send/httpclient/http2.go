@@ -143,13 +143,13 @@ func (b *requestBody) end() {
 }
 
 func (t *Target) http2Request(ctx context.Context, r *Request, body *requestBody) *http.Request {
-	header := make(http.Header, len(t.header)+len(r.Headers))
-	maps.Copy(header, t.header)
+	header := make(http.Header, len(t.Header)+len(r.Headers))
+	maps.Copy(header, t.Header)
 	for _, h := range r.Headers {
 		header[h.Name] = []string{h.Value}
 	}
 	return (&http.Request{
-		Method: http.MethodPost, URL: t.url, Host: t.url.Host, Header: header,
+		Method: http.MethodPost, URL: t.URL, Host: t.URL.Host, Header: header,
 		Proto: "HTTP/2.0", ProtoMajor: 2,
 		Body: body, ContentLength: int64(len(r.Body)),
 	}).WithContext(ctx)

@@ -58,33 +58,29 @@ type Identity struct {
 
 // Target is a URL with the headers of every request to it.
 type Target struct {
+	TargetOptions
+
 	client      *Client
 	destination *destination
-	url         *url.URL
-	header      http.Header
-	protocol    Protocol
 	address     string // host:port
-	identity    Identity
 	head        []byte // the request line and the common headers of HTTP/1.1
 }
 
 // Target prepares a target.
 func (c *Client) Target(o TargetOptions) *Target {
-	t := &Target{
-		client: c, url: o.URL, header: o.Header, protocol: o.Protocol, address: o.URL.Host, identity: o.Identity, head: requestHead(o.URL, o.Header),
-	}
+	t := &Target{TargetOptions: o, client: c, address: o.URL.Host, head: requestHead(o.URL, o.Header)}
 	port := "443"
 	switch {
 	case o.URL.Scheme != "https":
-		port, t.protocol = "80", HTTP1
-	case o.Identity.Certificate != nil && t.protocol == Auto: // servers that request a certificate late cannot do so over HTTP/2
-		t.protocol = HTTP1
+		port, t.Protocol = "80", HTTP1
+	case o.Identity.Certificate != nil && t.Protocol == Auto: // servers that request a certificate late cannot do so over HTTP/2
+		t.Protocol = HTTP1
 	}
 	if o.URL.Port() == "" {
 		t.address = net.JoinHostPort(o.URL.Hostname(), port)
 	}
 	t.destination = c.pool.destination(destinationKey{
-		organization: o.Organization, scheme: o.URL.Scheme, address: t.address, identity: o.Identity.Name, protocol: t.protocol,
+		organization: o.Organization, scheme: o.URL.Scheme, address: t.address, identity: o.Identity.Name, protocol: t.Protocol,
 	})
 	return t
 }
@@ -124,7 +120,7 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 		return nil, because(ctx, err)
 	}
 	checked := newCheckedConn(raw)
-	if t.url.Scheme != "https" {
+	if t.URL.Scheme != "https" {
 		return checked, nil
 	}
 	secure := tls.Client(checked, t.tls(protocols))
@@ -146,9 +142,9 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 // tls returns the configuration of a connection with the given protocols.
 func (t *Target) tls(protocols []string) *tls.Config {
 	config := t.client.options.TLS.Clone()
-	config.ServerName, config.NextProtos = t.url.Hostname(), protocols
+	config.ServerName, config.NextProtos = t.URL.Hostname(), protocols
 	config.DynamicRecordSizingDisabled = true // small first records help pages, but each is a packet
-	if certificate := t.identity.Certificate; certificate != nil {
+	if certificate := t.Identity.Certificate; certificate != nil {
 		config.ClientSessionCache = nil // otherwise an identity could resume another identity's session
 		// The client sends the certificate whatever authorities the destination names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate, nil }

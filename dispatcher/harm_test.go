@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
@@ -20,7 +21,7 @@ import (
 func TestPark_GiveUpAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 500
-		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 1024, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}
 		w.endpoint("ep", patience(0))
 		w.homes(40 * events.SliceHomes)
 		w.neighbor(homes)
@@ -184,7 +185,7 @@ func TestRecord_LongReasons(t *testing.T) {
 func TestStop_SlowEndpoint(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const slices, triggers = 6, 8
-		w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}
 		w.homes(slices * events.SliceHomes)
 		w.endpoint("ep")
 		// All responses come at the same moments. Otherwise a slice may have one every few
@@ -252,7 +253,7 @@ func TestStop_WaitingRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				const n = 10 * events.SliceHomes
-				w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+				w.options = Options{Slices: 4, Concurrency: 256, EndpointConcurrency: 16, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}
 				w.homes(n)
 				w.endpoint("fast")
 				w.endpoint("slow", func(e *storage.WebhookEndpoint) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gridhook/gridhook/dispatcher/send"
 	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
@@ -160,7 +161,7 @@ func TestNotify_DoneWhileWaiting(t *testing.T) {
 func TestNotify_ManyHangingServers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 100
-		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}
 		w.subscriptions(1500, "hangs*.callbacks.example")
 		w.partner.server.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.Host, "hangs") {
@@ -202,7 +203,7 @@ func (w *world) neighborIsFast(homes int, limit time.Duration) {
 func TestNotify_ManyServersThatTurnHanging(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		const homes = 100
-		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, AllowPrivate: true}
+		w.options = Options{Slices: 16, Concurrency: 256, EndpointConcurrency: 64, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}
 		w.subscriptions(1500, "hangs*.callbacks.example")
 		w.neighbor(homes)
 		var hang atomic.Bool

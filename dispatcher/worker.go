@@ -103,22 +103,14 @@ type Options struct {
 	// DrainTimeout is the time in which a stopping worker finishes its messages. The
 	// worker then requeues the remaining messages.
 	DrainTimeout time.Duration
-	// AllowPrivate allows webhooks to http, any port, and loopback or private addresses.
-	AllowPrivate bool
-	// Allowed are destinations in addition to the public internet. Egress configures the
-	// way to all destinations.
-	Allowed send.Allowed
-	Egress  send.Egress
+	// Guard decides where webhooks may go. Egress configures the way to all destinations.
+	Guard  send.Guard
+	Egress send.Egress
 	// Mail configures the SMTP server of notification channels.
 	Mail channel.Mail
 	// TracedRequests is the number of requests per endpoint, in each slice or retry, that
 	// have their own span.
 	TracedRequests int
-}
-
-// Guard returns the destination guard of the options.
-func (o Options) Guard() send.Guard {
-	return send.Guard{AllowPrivate: o.AllowPrivate, Allowed: o.Allowed}
 }
 
 // maxPerSlice limits the requests of one slice, so that several slices share an endpoint.
@@ -164,7 +156,7 @@ func New(d Deps, o Options) *Worker {
 	}
 	if d.Sender == nil {
 		d.Sender = send.New(send.Options{
-			Guard: o.Guard(), Egress: o.Egress, Relay: d.Relay, IdlePerDestination: o.EndpointConcurrency,
+			Guard: o.Guard, Egress: o.Egress, Relay: d.Relay, IdlePerDestination: o.EndpointConcurrency,
 			Tracer: d.Tracer, TracedRequests: o.TracedRequests,
 		})
 	}

@@ -64,7 +64,7 @@ func inStore(t *testing.T, test func(w *world)) {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, logger: discard, bus: newFakeBus(t), partner: newPartner(t), options: Options{Slices: 4, Concurrency: 16, EndpointConcurrency: 8, DrainTimeout: 30 * time.Second, AllowPrivate: true}}
+	w := &world{t: t, logger: discard, bus: newFakeBus(t), partner: newPartner(t), options: Options{Slices: 4, Concurrency: 16, EndpointConcurrency: 8, DrainTimeout: 30 * time.Second, Guard: send.Guard{AllowPrivate: true}}}
 	var err error
 	w.store, w.log, _ = storagetest.NewStore(time.Now)
 	w.vault, err = vault.Open(t.Context(), w.store)

@@ -99,7 +99,7 @@ func (a *App) apiDeps(listener string) api.Deps {
 		},
 		Feedback: a.conn, Pricer: a.pricer, Vault: a.vault,
 		Triggers: a.ledger.Log(a.triggers()), Ledger: a.ledger, Tasks: a.conn,
-		Destinations: a.delivery.Guard().CheckURL,
+		Destinations: a.delivery.Guard.CheckURL,
 		Tester:       a.tester,
 		Email:        a.SMTP.URL.URL != nil,
 		Relay:        a.conn,

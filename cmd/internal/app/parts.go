@@ -150,7 +150,7 @@ func (a *App) startWorker(context.Context) error {
 func (a *App) prepareAPI(context.Context) error {
 	a.uses = rest.NewLastUsed(a.store, a.Log)
 	a.run("the record of last uses", a.uses.Run)
-	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, Relay: a.conn, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
+	a.tester = tester.New(a.store, a.vault, send.New(send.Options{Guard: a.delivery.Guard, Egress: a.delivery.Egress, Relay: a.conn, IdlePerDestination: 1, Tracer: a.tracer, TracedRequests: 1}), a.delivery.Mail)
 	a.onStop("the tester", func() error { a.tester.Close(); return nil })
 	var sent func() uint64
 	if a.worker != nil {

@@ -78,9 +78,10 @@ func (a *App) announce(out io.Writer) {
 func deliveryOptions(c *config.Config) dispatcher.Options {
 	return dispatcher.Options{
 		Slices: c.Worker.Slices, Concurrency: c.Worker.Concurrency, EndpointConcurrency: c.Worker.EndpointConcurrency,
-		DrainTimeout: c.Worker.DrainTimeout, AllowPrivate: c.AllowPrivate, TracedRequests: c.Traces.Requests,
-		Allowed: send.Allowed{Ranges: c.Allowed.Ranges, Hosts: c.Allowed.Hosts}, Egress: send.Egress{Proxy: c.EgressProxy.URL},
-		Mail: channel.Mail{Server: c.SMTP.URL.URL, From: c.SMTP.From},
+		DrainTimeout: c.Worker.DrainTimeout, TracedRequests: c.Traces.Requests,
+		Guard:  send.Guard{AllowPrivate: c.AllowPrivate, Allowed: send.Allowed{Ranges: c.Allowed.Ranges, Hosts: c.Allowed.Hosts}},
+		Egress: send.Egress{Proxy: c.EgressProxy.URL},
+		Mail:   channel.Mail{Server: c.SMTP.URL.URL, From: c.SMTP.From},
 	}
 }
 

@@ -35,7 +35,7 @@ func (a *App) startTasks(context.Context) error {
 // startSources starts the runner of sources. A process that only serves the API makes no
 // runs, but checks sources on request.
 func (a *App) startSources(context.Context) error {
-	client := send.NewFetcher(send.Options{Guard: a.delivery.Guard(), Egress: a.delivery.Egress, IdlePerDestination: 1})
+	client := send.NewFetcher(send.Options{Guard: a.delivery.Guard, Egress: a.delivery.Egress, IdlePerDestination: 1})
 	a.onStop("the client of sources", func() error { client.Close(); return nil })
 	d := sources.Deps{
 		Store: a.store, Vault: a.vault, Client: client, Tasks: a.conn, Notices: a.conn, Log: a.Log, Now: time.Now,

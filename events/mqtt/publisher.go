@@ -40,8 +40,9 @@ type Bus interface {
 	ConsumeChanges(ctx, taking context.Context, handle events.Handler[events.Trigger]) error
 }
 
-// Options are the options of a publisher.
-type Options struct {
+// Publisher publishes changes to a broker. It is an MQTT client, because the embedded
+// broker retains only messages of MQTT clients. Run starts it.
+type Publisher struct {
 	Bus   Bus
 	Store *storage.Store
 	Log   *slog.Logger
@@ -54,13 +55,6 @@ type Options struct {
 	// Erase deletes all messages of a deleted organization. It may be repeated.
 	Erase func(org string) error
 }
-
-// Publisher publishes changes to a broker. It is an MQTT client, because the embedded
-// broker retains only messages of MQTT clients.
-type Publisher struct{ Options }
-
-// New returns a publisher.
-func New(o Options) *Publisher { return &Publisher{o} }
 
 // Run publishes changes, in the order of the log for each organization, until ctx ends.
 func (p *Publisher) Run(ctx context.Context) error {

@@ -96,11 +96,11 @@ func newPublisher(t *testing.T, dial func() (net.Conn, error)) (p *Publisher, di
 	store, _, _ := storagetest.NewStore(time.Now)
 	storagetest.Put(t, store, &storage.Organization{ID: "org", Base: storage.Base{OrganizationID: storage.Shared}})
 	dials = new(int)
-	return New(Options{
+	return &Publisher{
 		Store: store, Log: slog.New(slog.DiscardHandler),
 		Dial:     func(context.Context, string) (net.Conn, error) { *dials++; return dial() },
 		MakeRoom: func(string) (bool, error) { return true, nil },
-	}), dials
+	}, dials
 }
 
 func change(org string) events.Trigger {

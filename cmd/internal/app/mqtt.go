@@ -45,11 +45,11 @@ func (a *App) startMQTT(context.Context) error {
 	if a.MQTT == "" {
 		return nil
 	}
-	o := mqtt.Options{
+	p := mqtt.Publisher{
 		Bus: a.conn, Store: a.store, Log: a.Log,
 		Dial: a.embedded.DialMQTT, Credentials: a.embedded.Credentials, Erase: a.embedded.EraseMQTT, MakeRoom: a.embedded.MakeMQTTRoom,
 	}
-	a.run("the MQTT publisher", mqtt.New(o).Run)
+	a.run("the MQTT publisher", p.Run)
 	return nil
 }
 

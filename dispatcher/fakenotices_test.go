@@ -32,7 +32,7 @@ func (c *busConn) PutNewTask(ctx context.Context, t events.Task) error {
 func (c *busConn) putTask(ctx context.Context, t events.Task, again func([]*queued[events.Task], int, *queued[events.Task])) error {
 	return c.do(ctx, "put task", func(b *fakeBus) {
 		t = copied(b, t)
-		m := &queued[events.Task]{value: t, key: t.Name().String(), readyAt: t.DueAt.Time}
+		m := &queued[events.Task]{value: t, key: t.String(), readyAt: t.DueAt.Time}
 		waits := func(o *queued[events.Task]) bool { return o.key == m.key && o.deliveries == 0 }
 		tasks := b.tasksOf(t.Kind)
 		if i := slices.IndexFunc(*tasks, waits); i >= 0 {

@@ -137,7 +137,7 @@ func (t *NoticeAttempt) Task(due time.Time) (Task, error) {
 	}
 	body, err := json.Marshal(t)
 	return Task{
-		Kind: kind, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.EndpointID + t.ChannelID),
-		DueAt: storage.Time{Time: due.UTC()}, Body: body,
+		TaskName: TaskName{Kind: kind, OrganizationID: t.Notice.OrganizationID, ID: t.Notice.MessageID(t.EndpointID + t.ChannelID)},
+		DueAt:    storage.Time{Time: due.UTC()}, Body: body,
 	}, err
 }

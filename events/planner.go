@@ -44,7 +44,7 @@ const maxDueChecks = 100
 
 // Need asks for a task, and reports whether it is pending, due or in progress.
 func (s *PlannerSearch) Need(t Task) (waiting bool) {
-	if waiting = s.waiting[t.Name()]; !waiting {
+	if waiting = s.waiting[t.TaskName]; !waiting {
 		s.missing = append(s.missing, t)
 	}
 	return waiting
@@ -52,7 +52,7 @@ func (s *PlannerSearch) Need(t Task) (waiting bool) {
 
 // Correct replaces a pending task of the same name if it is due after latest. A process whose
 // clock was ahead has stored that one.
-func (s *PlannerSearch) Correct(t Task, latest time.Time) { s.late[t.Name()] = lateTask{t, latest} }
+func (s *PlannerSearch) Correct(t Task, latest time.Time) { s.late[t.TaskName] = lateTask{t, latest} }
 
 // Search stores the tasks that find asks for. It drops the tasks of older revisions than the
 // replica's at the second search, because tasks due before a change must still be done. It

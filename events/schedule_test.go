@@ -41,7 +41,7 @@ func TestFirstRun_Times(t *testing.T) {
 	s.ID = "sch"
 	s.UpdatedAt = storage.Time{Time: time.Date(2026, time.July, 1, 12, 15, 0, 0, time.UTC)}
 	task, ok := FirstRun(&s, 7)
-	if want := "schedule.org.sch.7"; !ok || task.Name().String() != want || !task.DueAt.Equal(s.UpdatedAt.Add(15*time.Minute)) {
+	if want := "schedule.org.sch.7"; !ok || task.String() != want || !task.DueAt.Equal(s.UpdatedAt.Add(15*time.Minute)) {
 		t.Errorf("the first run is %+v, %v, want %s, due at the next quarter hour", task, ok, want)
 	}
 	s.Enabled = false

@@ -33,15 +33,24 @@ const (
 // JetStream and is redelivered until a process completes it. So its handler must allow
 // for an earlier run, partial or complete.
 type Task struct {
-	Kind           TaskKind `json:"kind"`
-	OrganizationID string   `json:"organizationId"`
-	// ID and Revision identify the subject of the task. A new task replaces a pending
-	// task with the same kind, organization, ID and Revision.
-	ID       string       `json:"id"`
-	Revision uint64       `json:"revision,omitempty"`
-	DueAt    storage.Time `json:"dueAt"`
+	TaskName
+	DueAt storage.Time `json:"dueAt"`
 	// Body is additional data of the task's kind.
 	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// TaskName identifies a task, whatever its due time. A new task replaces a pending task of the
+// same name. ID and Revision identify the subject of the task.
+type TaskName struct {
+	Kind           TaskKind `json:"kind"`
+	OrganizationID string   `json:"organizationId"`
+	ID             string   `json:"id"`
+	Revision       uint64   `json:"revision,omitempty"`
+}
+
+// String returns kind.organization.id.revision.
+func (n TaskName) String() string {
+	return string(n.Kind) + "." + n.OrganizationID + "." + n.ID + "." + strconv.FormatUint(n.Revision, 10)
 }
 
 // TaskOf returns the task of an entity at a time, whose kind is the kind of the entity. Each
@@ -50,24 +59,9 @@ type Task struct {
 // is 0 for an entity whose task goes on after a change.
 func TaskOf(entity storage.Ref, revision uint64, due time.Time) Task {
 	return Task{
-		Kind: TaskKind(entity.Kind), OrganizationID: entity.Org, ID: entity.ID, Revision: revision,
-		DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)},
+		TaskName: TaskName{TaskKind(entity.Kind), entity.Org, entity.ID, revision},
+		DueAt:    storage.Time{Time: due.UTC().Truncate(time.Millisecond)},
 	}
-}
-
-// TaskName identifies a task, whatever its due time.
-type TaskName struct {
-	Kind               TaskKind
-	OrganizationID, ID string
-	Revision           uint64
-}
-
-// Name returns the task's name.
-func (t *Task) Name() TaskName { return TaskName{t.Kind, t.OrganizationID, t.ID, t.Revision} }
-
-// String returns kind.organization.id.revision.
-func (n TaskName) String() string {
-	return string(n.Kind) + "." + n.OrganizationID + "." + n.ID + "." + strconv.FormatUint(n.Revision, 10)
 }
 
 // Tasks stores tasks until they are due.

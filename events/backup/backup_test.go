@@ -171,7 +171,7 @@ func TestRestore_RoundTrip(t *testing.T) {
 	}
 	must(t, c.PutReceipt(t.Context(), events.Receipt{TriggerID: "trg_1", OrganizationID: "acme", Key: "0"}))
 	putRetries(t, c, []events.Retry{retry("trg_2", time.Now()), retry("trg_3", time.Now().Add(time.Hour))})
-	task := events.Task{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
+	task := events.Task{TaskName: events.TaskName{Kind: events.TaskRetry, OrganizationID: "acme", ID: "msg_1"}, DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
 	_, err := c.PutKnown(t.Context(), "acme", "ep_1", 0, events.Known{Signals: map[string]string{"h1": "x"}})
 	must(t, err)
@@ -206,7 +206,7 @@ func TestRestore_RoundTrip(t *testing.T) {
 	if has, err := c.HasReceipt(t.Context(), "acme", "trg_1", "0"); !has || err != nil {
 		t.Errorf("the receipt was restored: %v, %v", has, err)
 	}
-	if names, err := c.Tasks(t.Context(), events.TaskRetry); !names[task.Name()] || err != nil {
+	if names, err := c.Tasks(t.Context(), events.TaskRetry); !names[task.TaskName] || err != nil {
 		t.Errorf("the tasks are %v, %v", names, err)
 	}
 	if known, err := c.Known(t.Context(), "acme", "ep_1", 0); known.Signals["h1"] != "x" || err != nil {
@@ -338,7 +338,7 @@ func TestBackup_AcknowledgedMessages(t *testing.T) {
 	putRetries(t, c, []events.Retry{retry("trg_1", time.Now())})
 	first(t, c.ConsumeRetries)
 	putRetries(t, c, []events.Retry{retry("trg_2", time.Now().Add(time.Hour))})
-	task := events.Task{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
+	task := events.Task{TaskName: events.TaskName{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1"}, DueAt: storage.Time{Time: time.Now().Add(time.Hour)}}
 	must(t, c.PutTask(t.Context(), task))
 	must(t, c.PutNewTask(t.Context(), task)) // which is not stored
 	must(t, stop())
@@ -377,7 +377,7 @@ func TestRestore_RetryDuringBackup(t *testing.T) {
 	_, _ = rand.Read(large)
 	body, err := json.Marshal(large)
 	must(t, err)
-	must(t, c.PutTask(t.Context(), events.Task{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1", DueAt: storage.Time{Time: time.Now().Add(time.Hour)}, Body: body}))
+	must(t, c.PutTask(t.Context(), events.Task{TaskName: events.TaskName{Kind: events.TaskNotice, OrganizationID: "acme", ID: "msg_1"}, DueAt: storage.Time{Time: time.Now().Add(time.Hour)}, Body: body}))
 	private, public := key(t)
 	f, err := os.Create(filepath.Join(t.TempDir(), "b"))
 	must(t, err)

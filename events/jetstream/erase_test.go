@@ -29,7 +29,7 @@ func TestErase(t *testing.T) {
 			_, err := b.StateLog().Append(within(t), storage.Write{Ref: ref, At: time.Now(), Value: json.RawMessage(`{}`)})
 			must(t, err)
 		}
-		must(t, b.PutTask(within(t), events.Task{Kind: events.TaskSchedule, OrganizationID: org, ID: "s1", DueAt: tomorrow}))
+		must(t, b.PutTask(within(t), events.Task{TaskName: events.TaskName{Kind: events.TaskSchedule, OrganizationID: org, ID: "s1"}, DueAt: tomorrow}))
 	}
 	left := func(stream string) (n uint64) {
 		info, err := b.streamInfo(within(t), stream)

@@ -27,19 +27,19 @@ func taskQueue(k events.TaskKind) queue {
 // PutTask schedules a task and returns when it is durable. It replaces a pending task of
 // the same name. A worker takes a task that is already due within a moment.
 func (c *Conn) PutTask(ctx context.Context, t events.Task) error {
-	_, err := c.publish(ctx, taskWaitPrefix+t.Name().String(), t, c.taskSchedule(&t)...)
+	_, err := c.publish(ctx, taskWaitPrefix+t.String(), t, c.taskSchedule(&t)...)
 	return err
 }
 
 // PutNewTask is PutTask, but keeps a pending task of the same name.
 func (c *Conn) PutNewTask(ctx context.Context, t events.Task) error {
-	_, err := c.publishNew(ctx, taskWaitPrefix+t.Name().String(), t, c.taskSchedule(&t)...)
+	_, err := c.publishNew(ctx, taskWaitPrefix+t.String(), t, c.taskSchedule(&t)...)
 	return err
 }
 
 // taskSchedule makes a task due at its time.
 func (c *Conn) taskSchedule(t *events.Task) []jetstream.PublishOpt {
-	target := c.prefix.Name(taskDuePrefix + t.Name().String())
+	target := c.prefix.Name(taskDuePrefix + t.String())
 	return []jetstream.PublishOpt{jetstream.WithScheduleAt(wholeSecond(t.DueAt.Time)), jetstream.WithScheduleTarget(target)}
 }
 

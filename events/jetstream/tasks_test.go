@@ -13,8 +13,8 @@ import (
 
 func newTask(id string, revision uint64, due time.Time) events.Task {
 	return events.Task{
-		Kind: events.TaskSchedule, OrganizationID: "org", ID: id, Revision: revision,
-		DueAt: storage.Time{Time: due.UTC().Truncate(time.Millisecond)}, Body: json.RawMessage(`{"a":1}`),
+		TaskName: events.TaskName{Kind: events.TaskSchedule, OrganizationID: "org", ID: id, Revision: revision},
+		DueAt:    storage.Time{Time: due.UTC().Truncate(time.Millisecond)}, Body: json.RawMessage(`{"a":1}`),
 	}
 }
 
@@ -33,7 +33,7 @@ func waiting(t *testing.T, b *bus, want ...events.Task) {
 	t.Helper()
 	names := map[events.TaskName]bool{}
 	for i := range want {
-		names[want[i].Name()] = true
+		names[want[i].TaskName] = true
 	}
 	if got, err := b.Tasks(within(t), events.TaskSchedule); err != nil || !reflect.DeepEqual(got, names) {
 		t.Errorf("tasks are %v, %v, want %v", got, err, names)
@@ -48,7 +48,7 @@ func TestTasks_Due(t *testing.T) {
 	must(t, b.PutTask(within(t), later))
 	waiting(t, b, overdue, later)
 	for task, want := range map[string]time.Time{"b": later.DueAt.Time, "none": {}} {
-		name := later.Name()
+		name := later.TaskName
 		name.ID = task
 		if due, err := b.TaskDue(within(t), name); err != nil || !due.Equal(want) {
 			t.Errorf("task %s is due at %s, %v, want %s", task, due, err, want)
@@ -80,9 +80,9 @@ func TestTasks_Due(t *testing.T) {
 	must(t, b.PutNewTask(within(t), later))
 	waiting(t, b, later)
 	another := newTask("b", 2, noon)
-	must(t, b.DropTask(within(t), another.Name()))
+	must(t, b.DropTask(within(t), another.TaskName))
 	waiting(t, b, later)
-	must(t, b.DropTask(within(t), later.Name()))
+	must(t, b.DropTask(within(t), later.TaskName))
 	waiting(t, b)
 	if len(got) > 0 {
 		t.Errorf("got the replaced task %+v", <-got)

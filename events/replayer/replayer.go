@@ -215,7 +215,7 @@ type RetryRequest struct {
 func NewRetryTask(org, messageID string, now time.Time) (events.Task, error) {
 	at := storage.Time{Time: now}
 	body, err := json.Marshal(RetryRequest{Again: at})
-	return events.Task{Kind: events.TaskRetry, OrganizationID: org, ID: messageID, DueAt: at, Body: body}, err
+	return events.Task{TaskName: events.TaskName{Kind: events.TaskRetry, OrganizationID: org, ID: messageID}, DueAt: at, Body: body}, err
 }
 
 // lagFor is how long one ledger may lag behind another ledger.

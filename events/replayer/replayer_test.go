@@ -150,7 +150,7 @@ func (w *world) PutRetries(_ context.Context, retries []events.Retry) (int, erro
 func (w *world) Newest(context.Context, string) (events.Trigger, error) { return w.newest, nil }
 
 func (w *world) PutTask(_ context.Context, t events.Task) error {
-	w.waiting[t.Name()] = t
+	w.waiting[t.TaskName] = t
 	return nil
 }
 
@@ -242,7 +242,7 @@ func TestReplay_Turns(t *testing.T) {
 		if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
 			t.Fatal(err)
 		}
-		again, put := w.waiting[task.Name()]
+		again, put := w.waiting[task.TaskName]
 		if last := i == 1; w.result().Found != want || put == last || put && !again.DueAt.Equal(task.DueAt.Time) {
 			t.Errorf("turn %d: the replay is %+v, and the task %+v", i, w.result(), again)
 		}
@@ -340,14 +340,14 @@ func TestReplay_TwoReplayers(t *testing.T) {
 func TestPlan_DamagedReplay(t *testing.T) {
 	w := newWorld(t)
 	task := w.ask(events.OutcomeFailed)
-	delete(w.waiting, task.Name())
+	delete(w.waiting, task.TaskName)
 	if _, err := w.log.Append(t.Context(), storage.Write{Ref: storage.KindReplay.Ref("org", "a_damaged"), At: noon, Value: []byte("garbage")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.replayer().plan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, planned := w.waiting[task.Name()]; !planned || len(w.waiting) != 1 {
+	if _, planned := w.waiting[task.TaskName]; !planned || len(w.waiting) != 1 {
 		t.Errorf("planned %v", w.waiting)
 	}
 }

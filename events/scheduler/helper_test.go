@@ -50,8 +50,8 @@ func (q *tasks) put(t events.Task, replace bool) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, there := q.waiting[t.Name()]; !there || replace {
-		q.waiting[t.Name()] = t
+	if _, there := q.waiting[t.TaskName]; !there || replace {
+		q.waiting[t.TaskName] = t
 		q.wakeLocked()
 	}
 	return q.failing("put, unanswered")
@@ -93,7 +93,7 @@ func (q *tasks) Tasks(context.Context, events.TaskKind) (map[events.TaskName]boo
 		}
 	}
 	for i := range q.due {
-		names[q.due[i].Name()] = true
+		names[q.due[i].TaskName] = true
 	}
 	return names, nil
 }
@@ -122,7 +122,7 @@ func (q *tasks) take() (t events.Task, ok bool, wait time.Duration, changed <-ch
 	}
 	t = q.due[0]
 	q.due = q.due[1:]
-	q.doing[t.Name()]++
+	q.doing[t.TaskName]++
 	return t, true, 0, nil
 }
 
@@ -138,7 +138,7 @@ func (q *tasks) ConsumeTasks(ctx, taking context.Context, _ events.TaskKind, _ i
 			err = q.failing("acknowledge")
 		}
 		q.mu.Lock()
-		q.doing[t.Name()]--
+		q.doing[t.TaskName]--
 		if err != nil {
 			q.due = append(q.due, t)
 			q.wakeLocked()

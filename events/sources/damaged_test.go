@@ -38,7 +38,7 @@ func TestRunner_DamagedOrganization(t *testing.T) {
 	}
 	own, err := w.log.Read(t.Context(), storage.KindSource.Ref("acme", "hub"))
 	must(t, err)
-	must(t, w.handle(t.Context(), events.Task{Kind: events.TaskSource, OrganizationID: "acme", ID: "hub", Revision: own.Revision, DueAt: storage.Time{Time: w.now}}, events.Taken{}))
+	must(t, w.handle(t.Context(), events.Task{TaskName: events.TaskName{Kind: events.TaskSource, OrganizationID: "acme", ID: "hub", Revision: own.Revision}, DueAt: storage.Time{Time: w.now}}, events.Taken{}))
 	clear(w.tasks.waiting)
 	if must(t, w.plan(t.Context())); len(w.tasks.waiting) != 1 {
 		t.Errorf("%d runs are planned, want 1", len(w.tasks.waiting))

@@ -32,8 +32,8 @@ type tasks struct {
 func (q *tasks) put(t events.Task, replace bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, there := q.waiting[t.Name()]; !there || replace {
-		q.waiting[t.Name()] = t
+	if _, there := q.waiting[t.TaskName]; !there || replace {
+		q.waiting[t.TaskName] = t
 	}
 	return nil
 }
@@ -154,11 +154,11 @@ func (w *world) due(s storage.Source) events.Task {
 	w.t.Helper()
 	must(w.t, w.plan(w.t.Context()))
 	task := events.TaskOf(s.Ref(), w.revision(s), w.now)
-	pending, there := w.tasks.waiting[task.Name()]
+	pending, there := w.tasks.waiting[task.TaskName]
 	if !there {
 		w.t.Fatalf("no run of %s is pending", s.ID)
 	}
-	delete(w.tasks.waiting, task.Name())
+	delete(w.tasks.waiting, task.TaskName)
 	if pending.DueAt.After(w.now) {
 		w.now = pending.DueAt.Time
 	}

@@ -259,7 +259,7 @@ func TestRun_ClocksDiffer(t *testing.T) {
 	began := w.now
 	for i, ahead := range []time.Duration{0, -20 * time.Minute, 20 * time.Minute, 20 * time.Minute, 0, time.Minute} {
 		task := w.due(s)
-		w.tasks.doing, w.ahead = task.Name(), ahead
+		w.tasks.doing, w.ahead = task.TaskName, ahead
 		if want := began.Add(time.Duration(i) * s.Every()); !w.now.Equal(want) {
 			t.Errorf("run %d at %s, want %s", i, w.now, want)
 		}

@@ -81,8 +81,8 @@ func (f *fleet) furnish(homes int) {
 		entities = append(entities, home)
 	}
 	storagetest.Put(t, f.store, entities...)
-	must(t, f.conn.PutTask(ctx, events.Task{Kind: events.TaskSchedule, OrganizationID: zebra, ID: "zqschedule", DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
-	must(t, f.conn.PutTask(ctx, events.Task{Kind: events.TaskSource, OrganizationID: zebra, ID: "zqsource", DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
+	must(t, f.conn.PutTask(ctx, events.Task{TaskName: events.TaskName{Kind: events.TaskSchedule, OrganizationID: zebra, ID: "zqschedule"}, DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
+	must(t, f.conn.PutTask(ctx, events.Task{TaskName: events.TaskName{Kind: events.TaskSource, OrganizationID: zebra, ID: "zqsource"}, DueAt: storage.Time{Time: now.AddDate(1, 0, 0)}}))
 	_, err := f.conn.PutRequest(ctx, storage.IdempotentRequest{ID: storage.NewID("", now.Time), Answer: []byte(`"Vermilion Lane"`), Base: storage.Base{OrganizationID: zebra, CreatedAt: now}}, 0)
 	must(t, err)
 	for range triggers {

@@ -147,7 +147,7 @@ func (w *work) churn(ctx context.Context, number int, now storage.Time) {
 		must(t, w.store.DeleteEach(ctx, ended))
 		return
 	}
-	must(t, w.conn.PutTask(ctx, events.Task{Kind: events.TaskSchedule, OrganizationID: "acme", ID: "sch", DueAt: now}))
+	must(t, w.conn.PutTask(ctx, events.Task{TaskName: events.TaskName{Kind: events.TaskSchedule, OrganizationID: "acme", ID: "sch"}, DueAt: now}))
 }
 
 // sizes adds the size of a backup, the live heap and the stacks of the goroutines to the

@@ -12,6 +12,7 @@ type Payload struct {
 	ID string
 	// text is the JSON. packed is the compressed JSON, nil without compression.
 	text, packed []byte
+	signing      []byte // buffer of what is signed besides the body, and of a signature
 }
 
 // NewPayload returns a payload of a text without shared pieces.
@@ -37,9 +38,10 @@ type Scratch struct {
 	// Messages are the messages of the next payload.
 	Messages     []*Message
 	text, packed []byte
+	signing      []byte
 }
 
-var scratches = sync.Pool{New: func() any { return &Scratch{text: make([]byte, 0, 16<<10)} }}
+var scratches = sync.Pool{New: func() any { return &Scratch{text: make([]byte, 0, 16<<10), signing: make([]byte, 0, 256)} }}
 
 // GetScratch returns buffers from the pool. Put returns them to the pool.
 func GetScratch() *Scratch { return scratches.Get().(*Scratch) }
@@ -58,7 +60,7 @@ func (s *Scratch) Put() {
 // It is valid until the next call.
 func (s *Scratch) Payload(batch bool, c storage.Compression) Payload {
 	list := s.Messages
-	p := Payload{ID: list[0].ID()}
+	p := Payload{ID: list[0].ID(), signing: s.signing}
 	if batch {
 		p.ID, s.text = batchID(list), appendBatch(s.text[:0], list)
 	} else {

@@ -52,12 +52,9 @@ func NewSigner(secret string, expires time.Time) (*Signer, error) {
 
 // appendSignature appends v1,<base64 of the HMAC-SHA256 of id.timestamp.body>, or
 // v1a,<base64 of its Ed25519 signature>.
-func (s *Signer) appendSignature(dst []byte, id, timestamp string, body []byte) []byte {
-	var buf [256]byte
-	content := append(buf[:0], id...)
-	content = append(content, '.')
-	content = append(content, timestamp...)
-	content = append(content, '.')
+func (s *Signer) appendSignature(dst []byte, p *Payload, timestamp string, body []byte) []byte {
+	content := append(append(p.signing[:0], p.ID...), '.')
+	content = append(append(content, timestamp...), '.')
 	if s.private != nil {
 		content = append(content, body...)
 		dst = append(dst, "v1a,"...)
@@ -71,7 +68,7 @@ func (s *Signer) appendSignature(dst []byte, id, timestamp string, body []byte) 
 	// body = nil
 	h.Write(body)
 	dst = append(dst, "v1,"...)
-	return base64.StdEncoding.AppendEncode(dst, h.Sum(buf[:0]))
+	return base64.StdEncoding.AppendEncode(dst, h.Sum(content[:0]))
 }
 
 // Sign returns the values of webhook-timestamp and webhook-signature. The signature has
@@ -89,9 +86,9 @@ func Sign(signers []*Signer, p *Payload, now time.Time) (timestamp, value string
 		if len(dst) > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = s.appendSignature(dst, p.ID, timestamp, p.Sent())
+		dst = s.appendSignature(dst, p, timestamp, p.Sent())
 		if p.packed != nil {
-			dst = s.appendSignature(append(dst, ' '), p.ID, timestamp, p.text)
+			dst = s.appendSignature(append(dst, ' '), p, timestamp, p.text)
 		}
 	}
 	return timestamp, string(dst)

@@ -104,9 +104,10 @@ func TestSigners_Shared(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			body := []byte(strings.Repeat(strconv.Itoa(i), 1000))
-			want := string(s.appendSignature(nil, "msg", "1", body))
+			want := string(s.appendSignature(nil, &Payload{ID: "msg"}, "1", body))
+			p := Payload{ID: "msg", signing: make([]byte, 0, 64)}
 			for range 200 {
-				if got := string(s.appendSignature(nil, "msg", "1", body)); got != want {
+				if got := string(s.appendSignature(nil, &p, "1", body)); got != want {
 					t.Errorf("%q and %q sign the same", got, want)
 				}
 			}

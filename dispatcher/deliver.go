@@ -125,11 +125,8 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []
 func (w *Worker) deliverInTurn(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
 	scratch := webhook.GetScratch()
 	defer scratch.Put()
-	for {
-		r := l.take(all, results)
-		if len(r.jobs) == 0 {
-			return
-		}
+	var r request // a variable of each iteration would be an allocation
+	for r = l.take(all, results); len(r.jobs) > 0; r = l.take(all, results) {
 		jobs := len(r.jobs)
 		if until.IsZero() {
 			w.attempt(ctx, &r, scratch)

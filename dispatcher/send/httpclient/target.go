@@ -114,7 +114,9 @@ func (t *Target) connect(ctx context.Context, deadline time.Time, timing *Timing
 		defer cancel()
 	}
 	started := time.Now()
-	raw, err := t.client.options.Dial(timing.resolving(ctx), "tcp", t.address)
+	traced, resolution := resolving(ctx)
+	raw, err := t.client.options.Dial(traced, "tcp", t.address)
+	timing.DNS = *resolution
 	timing.Connect = time.Since(started) - timing.DNS
 	if err != nil {
 		return nil, because(ctx, err)

@@ -17,10 +17,11 @@ type Timing struct {
 }
 
 // resolving returns a context that records the duration of the name resolution.
-func (t *Timing) resolving(ctx context.Context) context.Context {
+func resolving(ctx context.Context) (context.Context, *time.Duration) {
 	var started time.Time
+	took := new(time.Duration)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSStart: func(httptrace.DNSStartInfo) { started = time.Now() },
-		DNSDone:  func(httptrace.DNSDoneInfo) { t.DNS = time.Since(started) },
-	})
+		DNSDone:  func(httptrace.DNSDoneInfo) { *took = time.Since(started) },
+	}), took
 }

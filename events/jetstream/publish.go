@@ -103,9 +103,9 @@ const (
 // publish may conflict with its own first attempt.
 var errAfterNoResponse = fmt.Errorf("%w, or by an earlier attempt without a response", storage.ErrConflict)
 
-// publish stores the JSON of a value as a new message and waits until it is durable. Errors: storage.ErrConflict if
-// an expectation does not hold, storage.ErrUnavailable if NATS does not respond or cannot
-// store now.
+// publish stores the JSON of a value as a new message and waits until it is durable. Errors:
+// storage.ErrConflict if an expectation does not hold, storage.ErrUnavailable if NATS does not
+// respond or cannot store now.
 func (c *Conn) publish(ctx context.Context, subject string, v any, opts ...jetstream.PublishOpt) (uint64, error) {
 	return c.publishTraced(ctx, "", subject, nuid.Next(), v, opts...)
 }

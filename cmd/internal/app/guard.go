@@ -215,8 +215,10 @@ func sentence(err error) string {
 
 // problem returns the reason why the process is not ready, or "" if it is ready.
 func (g *guard) problem() string {
-	lost := map[bool]string{true: lostRecords}[g.log.lost.Load()]
-	return cmp.Or(g.full.why(), g.stuck.why(), g.damage.why(), lost)
+	if why := cmp.Or(g.full.why(), g.stuck.why(), g.damage.why()); why != "" || !g.log.lost.Load() {
+		return why
+	}
+	return lostRecords
 }
 
 // retryFollow repeats follow if the disk is full or NATS is unavailable. follow continues

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -47,7 +48,11 @@ func tail[T any](ctx context.Context, c *Conn, stream string, from start, every 
 		case !errors.Is(err, errInterrupted):
 			return fmt.Errorf("follow the stream %s: %w", stream, err)
 		}
-		c.log.Warn("stream cannot be followed, retrying", "stream", stream, "error", err)
+		level := slog.LevelWarn
+		if !c.Connected() { // the log has the lost connection
+			level = slog.LevelDebug
+		}
+		c.log.Log(ctx, level, "stream cannot be followed, retrying", "stream", stream, "error", err)
 		periodic.Sleep(ctx, nakDelay)
 	}
 }

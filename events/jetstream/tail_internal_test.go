@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -109,4 +110,36 @@ func TestTail_LargeMessages(t *testing.T) {
 	if n := applied.Load(); n != messages {
 		t.Errorf("applied %d messages, want %d", n, messages)
 	}
+}
+
+// levels receives the levels of log records.
+type levels chan slog.Level
+
+func (l levels) Enabled(context.Context, slog.Level) bool { return true }
+func (l levels) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l levels) WithGroup(string) slog.Handler            { return l }
+
+func (l levels) Handle(_ context.Context, r slog.Record) error {
+	l <- r.Level
+	return nil
+}
+
+// While NATS is away, the tail of each stream does not warn each second.
+func TestTail_QuietWhileDisconnected(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	logged := make(levels, 100)
+	b.log = slog.New(logged)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- b.TailReceipts(ctx, 0, func([]events.Sequenced[events.Receipt]) error { return nil })
+	}()
+	b.wire.setDown(true)
+	receive(t, logged) // the connection may have been lost just now
+	if level := receive(t, logged); level != slog.LevelDebug {
+		t.Errorf("a second attempt without a connection is logged as %s", level)
+	}
+	cancel()
+	must(t, receive(t, ended))
 }

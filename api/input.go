@@ -49,8 +49,8 @@ func takes[In, Out any](s *server, r *rest.Route, run method[In, Out]) rest.Oper
 }
 
 // readInput decodes the body of a call and adds its wrong fields to c.Wrong. It refuses a large
-// body with wrong fields, whose further checks could take longer than its decoding. Errors: also
-// those of rest.Server.Decode.
+// body with wrong fields, whose further checks could take longer than its decoding. It may return
+// the errors of rest.Server.Decode.
 func (s *server) readInput(ctx context.Context, c *rest.Call, in any) (err error) {
 	var wrong []storage.FieldError
 	read := false

@@ -122,7 +122,7 @@ func (w *Worker) retryEarly(ctx context.Context, l *lane, jobs []job, results []
 }
 
 // putRetries persists retries and returns their size in bytes. A call that failed may have
-// stored them. They are then made in addition to what is redelivered.
+// stored them. The redelivered message then repeats their webhooks.
 func (w *Worker) putRetries(ctx context.Context, retries ...events.Retry) (size int, err error) {
 	if len(retries) == 0 {
 		return 0, nil

@@ -44,7 +44,8 @@ func Stretches(w Window, location *time.Location) iter.Seq[Stretch] {
 }
 
 // zoneAt returns the seconds east of UTC at an instant, and the end of the time span with
-// this offset.
+// this offset. An offset without an end gets half of the largest number, so that differences
+// of instants do not overflow.
 func zoneAt(at int64, location *time.Location) (offset, end int64) {
 	t := time.Unix(at, 0).In(location)
 	_, east := t.Zone()

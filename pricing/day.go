@@ -7,7 +7,7 @@ import (
 
 // Day holds a tariff's prices and charges on one local day. It is read-only.
 type Day struct {
-	Weekend bool // priced as a weekend
+	Weekend bool // priced as a weekend: a Saturday, a Sunday or a holiday
 	// Rate is the sum of the riders' rates, $/kWh. Tax is the sum of the taxes as a share
 	// of the price before taxes.
 	Rate, Tax float64

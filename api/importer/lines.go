@@ -128,8 +128,8 @@ func replaced[T any, P storage.PointerTo[T]](c *check, ref storage.Ref) (e T, fo
 	return e, false
 }
 
-// names reports whether the line names a field. Whoever pauses an endpoint, a channel, a
-// schedule or a source must not see an import resume it.
+// names reports whether the line names a field. An import without the field must not resume
+// a paused endpoint, channel, schedule or source.
 func (c *check) names(field string) bool {
 	var fields map[string]json.RawMessage
 	return json.Unmarshal(c.l.text, &fields) == nil && fields[field] != nil // the first decoding has reported the errors

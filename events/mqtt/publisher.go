@@ -35,8 +35,8 @@ const (
 
 // Bus delivers the triggers.
 type Bus interface {
-	// ConsumeChanges handles the triggers of an organization one at a time, in the order of
-	// the log, and those of several organizations at once, until taking ends.
+	// ConsumeChanges handles triggers until taking ends: one at a time of an organization, in
+	// the order of the log, and several organizations at once.
 	ConsumeChanges(ctx, taking context.Context, handle events.Handler[events.Trigger]) error
 }
 

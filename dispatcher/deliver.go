@@ -13,6 +13,7 @@ import (
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/policy"
 	"github.com/gridhook/gridhook/dispatcher/send"
+	"github.com/gridhook/gridhook/dispatcher/send/httpclient"
 	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
@@ -123,6 +124,8 @@ func (w *Worker) deliverLane(ctx context.Context, l *lane, all []job, results []
 // deliverInTurn makes requests of a lane until none are left. If the endpoint is
 // unavailable until a time, it postpones the jobs.
 func (w *Worker) deliverInTurn(ctx context.Context, l *lane, all []job, results []result, until time.Time) {
+	ctx, done := httpclient.InTurn(ctx)
+	defer done()
 	scratch := webhook.GetScratch()
 	defer scratch.Put()
 	var r request // a variable of each iteration would be an allocation

@@ -55,6 +55,9 @@ func (c *http1Conn) bind(ctx context.Context, deadline time.Time) (unbind func()
 	if err := c.conn.SetDeadline(c.deadline); err != nil { // the connection is closed, so all later calls fail
 		return func() bool { return false }
 	}
+	if t := turnOf(ctx); t != nil && t.enter(c) {
+		return t.unbind
+	}
 	return context.AfterFunc(ctx, c.cut)
 }
 

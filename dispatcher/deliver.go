@@ -185,7 +185,7 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 	if r.jobs = w.inOrder(r); len(r.jobs) == 0 {
 		return
 	}
-	if conclude := w.refuse(ctx, r, &pass, err, time.Since(began)); conclude != nil {
+	if conclude := w.refuse(ctx, r, pass.Until, err, time.Since(began)); conclude != nil {
 		r.each(conclude)
 		return
 	}
@@ -233,15 +233,16 @@ func (w *Worker) left(r *request) int {
 const refreshAfter = time.Second
 
 // refuse decides after the wait at the gate. It returns how each job ends without a
-// request, or nil if the request may be made.
-func (w *Worker) refuse(ctx context.Context, r *request, pass *gate.Pass, err error, waited time.Duration) func(*job) result {
+// request, or nil if the request may be made. until is the time of the next try if the
+// endpoint is down.
+func (w *Worker) refuse(ctx context.Context, r *request, until time.Time, err error, waited time.Duration) func(*job) result {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, gate.ErrClosed):
 		return func(j *job) result { return w.requeue(j, unsent(w.Now())) }
 	case err != nil, waited > refreshAfter && !w.refresh(r):
 		return func(j *job) result { return result{delivery: j.skipped(events.OutcomeFailed, r.gone, w.Now())} }
-	case !pass.Until.IsZero():
-		return func(j *job) result { return w.reschedule(j, pass.Until) }
+	case !until.IsZero():
+		return func(j *job) result { return w.reschedule(j, until) }
 	}
 	return w.expired(r) // the request may have waited for long
 }

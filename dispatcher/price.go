@@ -40,14 +40,13 @@ func (w *Worker) price(s *events.Slice, read *sliceOfHomes, to recipients, place
 		prices := w.Pricer.Reader(v, t.OrganizationID)
 		for _, r := range read.homes {
 			signal, why, err := priceHome(prices, r, t, to.selects)
-			var home *signals.HomeError
-			switch {
+			switch home, broken := errors.AsType[*signals.HomeError](err); {
 			case errors.Is(err, errNotTargeted):
 				continue
 			case errors.Is(err, errNotWanted):
 				read.bounds.Homes++
 				continue
-			case errors.As(err, &home):
+			case broken:
 				failed.add(r.ID, err)
 				why = home.Reason
 			case err != nil:

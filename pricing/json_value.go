@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -123,6 +124,12 @@ func appendStringOrNull(dst []byte, s string) []byte {
 // appendString appends s as a JSON string with the default escapes of encoding/json. The
 // result is also safe within HTML and JavaScript. Invalid UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
+	if !strings.ContainsFunc(s, escaped) { // such as the home's identifier, in each webhook
+		return append(append(append(dst, '"'), s...), '"')
+	}
 	text, _ := json.Marshal(s) // a string always has a text
 	return append(dst, text...)
 }
+
+// escaped reports whether encoding/json may escape a character.
+func escaped(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\<>&`, r) }

@@ -35,9 +35,12 @@ var ErrClosed = errors.New("the worker is stopping")
 // open, because no request is made. Errors: the error of ctx, ErrInterrupted, ErrClosed.
 func (e *Endpoint) spread(ctx context.Context, deliveries func() int) error {
 	e.mu.Lock()
-	limit, open := e.limit, !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
+	limit := e.limit
+	if limit != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero() {
+		limit = nil
+	}
 	e.mu.Unlock()
-	if limit == nil || open {
+	if limit == nil {
 		return nil
 	}
 	return limit.wait(ctx, e.gate.closing, deliveries)

@@ -212,7 +212,7 @@ type Place struct {
 func (ws *Tracker) SupersededBy(o Place, now time.Time, plans ...string) (newer events.Trigger, ok bool) {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
-	list, heard := ws.byOrg[o.Trigger.OrganizationID], time.Now()
+	list := ws.byOrg[o.Trigger.OrganizationID]
 	for i := len(list) - 1; i >= 0; i-- {
 		newer := &list[i]
 		if newer.Sequence <= o.Trigger.Sequence {
@@ -224,7 +224,7 @@ func (ws *Tracker) SupersededBy(o Place, now time.Time, plans ...string) (newer 
 		if o.Late {
 			return *newer, true
 		}
-		if p, ok := ws.positions[newer.ID]; ok && passed(p.reached(heard), newer, o) {
+		if p, ok := ws.positions[newer.ID]; ok && passed(p.reached(time.Now()), newer, o) {
 			return *newer, true
 		}
 	}

@@ -38,7 +38,16 @@ var (
 	recordsKey  = []byte("records")
 )
 
-func kindBucket(k storage.Kind) string { return "kind:" + string(k) }
+// kindBuckets are the names of the kinds' buckets. A walk looks up one for each home.
+var kindBuckets = func() map[storage.Kind]string {
+	names := map[storage.Kind]string{}
+	for _, k := range storage.Kinds() {
+		names[k] = "kind:" + string(k)
+	}
+	return names
+}()
+
+func kindBucket(k storage.Kind) string { return kindBuckets[k] }
 
 func bucketNames() []string {
 	names := []string{metaBucket, countsBucket, ownersBucket, string(devicesBucket), expiringBucket}

@@ -42,7 +42,11 @@ func (e Egress) dialer(g Guard) func(ctx context.Context, network, address strin
 		if g.Allowed.names(address) {
 			return direct.DialContext(ctx, network, address)
 		}
-		return guarded.DialContext(ctx, network, address)
+		conn, err := guarded.DialContext(ctx, network, address)
+		if errors.Is(err, errBlocked) {
+			err = errBlocked // package net adds the address
+		}
+		return conn, err
 	}
 }
 

@@ -139,10 +139,15 @@ func (g Guard) control(network, address string, _ syscall.RawConn) error {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil || isBlocked(addr) && !g.Allowed.contains(addr) || !allowedPorts[port] || !strings.HasPrefix(network, "tcp") {
-		return fmt.Errorf("%w: %s is loopback, private, reserved, or not on port 443 or 8443; the operator may allow it with allowed-destinations in every process", errNotAllowed, address)
+		return errBlocked
 	}
 	return nil
 }
 
 // errNotAllowed says that a name resolved to an address that webhooks may not reach.
 var errNotAllowed = errors.New("the destination is not allowed")
+
+// errBlocked does not show the address: partners read it, and a name server inside the
+// operator's network may know more than they do.
+var errBlocked = fmt.Errorf(
+	"%w: its address is loopback, private or reserved, or its port is not 443 or 8443; the operator may allow it with allowed-destinations in every process", errNotAllowed)

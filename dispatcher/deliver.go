@@ -149,7 +149,8 @@ type request struct {
 	target  *target.Target
 	number  int // number in the lane, from 0
 	batch   bool
-	gone    string // reason why the endpoint receives nothing any more
+	at      time.Time // of the attempt, or of the last look at the deadline before it
+	gone    string    // reason why the endpoint receives nothing any more
 }
 
 func (r *request) first() *job { return &r.all[r.jobs[0]] }
@@ -175,17 +176,19 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 			r.each(func(j *job) result { return w.retryLater(j, attempt{Attempt: failed}) })
 		}
 	}()
-	if conclude := w.expired(r); conclude != nil {
+	began := w.Now()
+	r.at = began
+	if conclude := r.expired(); conclude != nil {
 		r.each(conclude)
 		return
 	}
-	began := time.Now()
 	pass, err := w.enter(ctx, r)
 	defer pass.Leave(gate.Report{}) // no effect after an earlier Leave
 	if r.jobs = w.inOrder(r); len(r.jobs) == 0 {
 		return
 	}
-	if conclude := w.refuse(ctx, r, pass.Until, err, time.Since(began)); conclude != nil {
+	r.at = w.Now()
+	if conclude := w.refuse(ctx, r, pass.Until, err, r.at.Sub(began)); conclude != nil {
 		r.each(conclude)
 		return
 	}
@@ -200,12 +203,12 @@ func (w *Worker) attempt(ctx context.Context, r *request, scratch *webhook.Scrat
 
 // expired returns the conclusion of jobs whose deadline has passed, otherwise nil. All
 // jobs of a request have the same deadline.
-func (w *Worker) expired(r *request) func(*job) result {
+func (r *request) expired() func(*job) result {
 	deadline := r.first().deadline()
-	if w.Now().Before(deadline) {
+	if r.at.Before(deadline) {
 		return nil
 	}
-	a := unsent(w.Now())
+	a := unsent(r.at)
 	return func(j *job) result { return j.givenUp(&a, j.attempt-1, deadline) }
 }
 
@@ -223,7 +226,8 @@ func (w *Worker) enter(ctx context.Context, r *request) (pass gate.Pass, err err
 
 // left returns the number of jobs of a request that still need an attempt.
 func (w *Worker) left(r *request) int {
-	if r.jobs = w.inOrder(r); len(r.jobs) == 0 || w.expired(r) != nil {
+	r.at = w.Now()
+	if r.jobs = w.inOrder(r); len(r.jobs) == 0 || r.expired() != nil {
 		return 0
 	}
 	return len(r.jobs)
@@ -244,7 +248,7 @@ func (w *Worker) refuse(ctx context.Context, r *request, until time.Time, err er
 	case !until.IsZero():
 		return func(j *job) result { return w.reschedule(j, until) }
 	}
-	return w.expired(r) // the request may have waited for long
+	return r.expired() // it may have waited for long
 }
 
 // inOrder returns the jobs of a request that no newer trigger supersedes. It concludes
@@ -291,8 +295,7 @@ func (w *Worker) post(ctx context.Context, r *request, scratch *webhook.Scratch)
 		scratch.Messages = append(scratch.Messages, &r.all[i].Message)
 	}
 	payload := scratch.Payload(r.batch, r.target.Compression)
-	at := w.Now()
-	out := send.Request{At: at, ID: payload.ID, Headers: r.target.Headers(&payload, at), Body: payload.Sent(), Number: r.number}
+	out := send.Request{At: r.at, ID: payload.ID, Headers: r.target.Headers(&payload, r.at), Body: payload.Sent(), Number: r.number}
 	if r.batch {
 		out.KeepResponse = send.MaxResponse // the response may hold the results of single messages
 	}

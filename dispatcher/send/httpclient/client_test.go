@@ -488,7 +488,7 @@ func TestPool_IdleLimits(t *testing.T) {
 		t.Error("the last used comes first")
 	}
 	place.put(conns[1])
-	conns[0].idleSince = time.Now().Add(-2 * time.Hour)
+	conns[0].lastUsed = time.Now().Add(-2 * time.Hour)
 	p.sweep()
 	if open(conns[0]) || !open(conns[1]) {
 		t.Error("only the connection that idled too long is closed")

@@ -21,7 +21,7 @@ type http1Conn struct {
 	maxHeader int
 	request   []byte    // the buffer of the request's bytes
 	used      bool      // a response was read before
-	idleSince time.Time // set while the connection is idle
+	lastUsed  time.Time // of the opening, or of the last response
 	probe     [1]byte   // the buffer of check
 	// ctx and deadline end the current request.
 	ctx      context.Context //nolint:containedctx // of the current request only
@@ -43,7 +43,7 @@ func newHTTP1Conn(conn net.Conn, maxHeader int) *http1Conn {
 		conn = checked
 	}
 	limit := &limitedReader{conn: conn, remaining: -1}
-	return &http1Conn{conn: conn, checked: checked, reader: bufio.NewReader(limit), limit: limit, maxHeader: maxHeader}
+	return &http1Conn{conn: conn, checked: checked, reader: bufio.NewReader(limit), limit: limit, maxHeader: maxHeader, lastUsed: time.Now()}
 }
 
 func (c *http1Conn) close() { _ = c.conn.Close() }

@@ -83,7 +83,8 @@ func (t *Target) roundTrip(c *http1Conn, r *Request, timing *Timing) (response *
 	c.assemble(t.head, r)
 	started := time.Now()
 	written, err := c.send()
-	timing.FirstByte = time.Since(started)
+	c.lastUsed = time.Now()
+	timing.FirstByte = c.lastUsed.Sub(started)
 	if err != nil {
 		return nil, false, err
 	}

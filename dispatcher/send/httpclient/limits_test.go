@@ -98,7 +98,7 @@ func TestPool_SweepBlocked(t *testing.T) {
 	blocked := blockedConn{ours, make(chan struct{}), make(chan struct{})}
 	d := p.destination(named("a"))
 	d.put(newHTTP1Conn(blocked, 100))
-	d.idle[0].idleSince = time.Now().Add(-2 * time.Hour)
+	d.idle[0].lastUsed = time.Now().Add(-2 * time.Hour)
 	swept := make(chan struct{})
 	go func() {
 		p.sweep()

@@ -105,7 +105,7 @@ func (p *pool) sweep() {
 	}
 }
 
-// expire removes the connections that have been idle since before a time.
+// expire removes the connections that were last used before a time.
 func (p *pool) expire(before time.Time) (old []*http1Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,7 +245,6 @@ func (d *destination) put(c *http1Conn) {
 		d.dialed()
 		return
 	}
-	c.idleSince = time.Now()
 	d.mu.Lock()
 	handed := d.hand(c)
 	kept := !handed && !d.closed && len(d.idle) < d.pool.maxIdle && !d.count.exceeds(1)
@@ -273,14 +272,14 @@ func (d *destination) retain() {
 	}
 }
 
-// expire removes the connections that have been idle since before a time. It reports
+// expire removes the connections that were last used before a time. It reports
 // whether no connections are left.
 func (d *destination) expire(before time.Time) (old []*http1Conn, empty bool) {
 	http2Empty := d.shared.prune()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
-	for n < len(d.idle) && d.idle[n].idleSince.Before(before) {
+	for n < len(d.idle) && d.idle[n].lastUsed.Before(before) {
 		n++
 	}
 	old, d.idle = d.idle[:n], append(d.idle[:0:0], d.idle[n:]...)

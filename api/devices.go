@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
@@ -26,6 +27,10 @@ func (s *server) listDevices(ctx context.Context, c *rest.Call, in *wire.Devices
 			}
 		}
 		for d, err := range storage.DevicesOf(v, c.Org, in.HomeID, in.After) {
+			if errors.As(err, new(*storage.DecodeError)) {
+				s.rest.LeftOut(err)
+				continue
+			}
 			if err != nil || len(devices) > in.Limit {
 				return err
 			}

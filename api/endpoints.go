@@ -151,7 +151,7 @@ func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEnd
 func (s *server) listEndpoints(ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {
 	var list []storage.WebhookEndpoint
 	err := s.rest.Scan(ctx, c, func(v storage.View) (err error) {
-		list, err = storage.ListEndpoints(v, c.Org, in.After, in.Limit+1)
+		list, err = storage.ListEndpoints(v, c.Org, in.After, in.Limit+1, s.rest.LeftOut)
 		return err
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ func asStored[T any](_ *server, _ *rest.Call, e *T) (T, error) { return *e, nil 
 // is a long read, because it passes the tombstones of deleted entities.
 func page[T, V any, P storage.PointerTo[T]](ctx context.Context, s *server, c *rest.Call, kind storage.Kind, owner string, in wire.PageInput, show func(storage.View, *T) (V, error)) (shown wire.Page[V], err error) {
 	err = s.rest.Scan(ctx, c, func(v storage.View) error {
-		found, err := storage.ReadList[T, P](v, kind, owner, in.After, in.Limit+1)
+		found, err := storage.ReadList[T, P](v, kind, owner, in.After, in.Limit+1, s.rest.LeftOut)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
@@ -50,9 +49,8 @@ func (s *server) listOwnHomes(ctx context.Context, c *rest.Call, in *wire.HomesI
 func (s *server) pageOfHomes(ctx context.Context, c *rest.Call, org string, in wire.PageInput, filter wire.HomesFilter) (wire.Page[wire.OwnedHome], error) {
 	page := wire.Page[wire.OwnedHome]{Data: []wire.OwnedHome{}}
 	err := s.rest.Scan(ctx, c, func(v storage.View) error {
-		var failed error
 		last, scanned := "", 0
-		err := v.Scan(storage.KindHome, org, in.After, func(r storage.Record) bool {
+		return v.Scan(storage.KindHome, org, in.After, func(r storage.Record) bool {
 			if len(page.Data) == in.Limit || scanned == maxHomesScanned {
 				page.Next = &last
 				return false
@@ -62,15 +60,13 @@ func (s *server) pageOfHomes(ctx context.Context, c *rest.Call, org string, in w
 				return true
 			}
 			home, err := storage.Decode[storage.Home](r)
-			if failed = err; err != nil {
-				return false
-			}
-			if matches(&home, filter) {
+			if err != nil {
+				s.rest.LeftOut(err)
+			} else if matches(&home, filter) {
 				page.Data = append(page.Data, showHome(&home))
 			}
 			return true
 		})
-		return errors.Join(err, failed)
 	})
 	return page, err
 }

@@ -20,7 +20,10 @@ func showKey(k *storage.Key, lastUsed storage.Time) wire.Key {
 // lastUsed returns the time of a key's last use, or zero if the key was never used.
 func lastUsed(v storage.View, k *storage.Key) (storage.Time, error) {
 	use, _, err := storage.Read[storage.KeyUse](v, storage.KindKeyUse.Ref(k.OrganizationID, k.ID))
-	return use.LastUsedAt, storage.IgnoreNotFound(err)
+	if storage.NoRecord(err) { // the next use replaces a damaged record
+		return storage.Time{}, nil
+	}
+	return use.LastUsedAt, err
 }
 
 type createKeyInput struct{ wire.CreateKeyInput }

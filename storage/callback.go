@@ -107,17 +107,20 @@ func GetEndpoint(s *Store, org, id string) (WebhookEndpoint, error) {
 
 // ListEndpoints returns up to limit endpoints of an organization with identifiers after
 // the given identifier. Webhook endpoints come first, then the callbacks of OpenADR
-// subscriptions.
-func ListEndpoints(v View, org, after string, limit int) (list []WebhookEndpoint, err error) {
+// subscriptions. It passes the error of a record that does not decode to damaged and goes on.
+func ListEndpoints(v View, org, after string, limit int, damaged func(error)) (list []WebhookEndpoint, err error) {
 	if !strings.HasPrefix(after, SubscriptionPrefix) {
-		if list, err = ReadList[WebhookEndpoint](v, KindWebhookEndpoint, org, after, limit); err != nil || len(list) >= limit {
+		if list, err = ReadList[WebhookEndpoint](v, KindWebhookEndpoint, org, after, limit, damaged); err != nil || len(list) >= limit {
 			return list, err
 		}
 		after = ""
 	}
 	add := func(r Record, from int) (more bool) {
-		o, failed := Decode[OpenADRObject](r)
-		for n := from; failed == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
+		o, err := Decode[OpenADRObject](r)
+		if err != nil && !r.Deleted {
+			damaged(err)
+		}
+		for n := from; err == nil && !o.Removed && n < len(o.Callbacks) && len(list) < limit; n++ {
 			list = append(list, o.Endpoint(n))
 		}
 		return len(list) < limit

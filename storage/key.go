@@ -132,9 +132,9 @@ func (k *Credential) Revoke(now time.Time) {
 	}
 }
 
-// EndLink shows the key of a console link as revoked if the key that created it is revoked or
-// gone, or may not act for the link's organization any more. That key may be of a channel
-// partner. suspended reports whether its organization is suspended. Errors: *DecodeError.
+// EndLink shows the key of a console link as revoked if the key that created it is revoked,
+// damaged or gone, or may not act for the link's organization any more. That key may be of a
+// channel partner. suspended reports whether its organization is suspended.
 func EndLink(v View, k *Key) (suspended bool, err error) {
 	if k.CreatedBy == "" || !k.RevokedAt.IsZero() {
 		return false, nil
@@ -148,7 +148,7 @@ func EndLink(v View, k *Key) (suspended bool, err error) {
 	if err == nil {
 		owner, _, err = Read[Organization](v, OrganizationRef(org))
 	}
-	if IgnoreNotFound(err) != nil {
+	if err != nil && !NoRecord(err) {
 		return false, err
 	}
 	k.RevokedAt = creator.RevokedAt

@@ -48,7 +48,7 @@ func TestListEndpoints_Cursors(t *testing.T) {
 	storagetest.Put(t, s, o)
 	for after, want := range map[string]int{"": 3, "sub_X": 2, "sub_X-1": 1, "sub_X-2": 0, "sub_X-9": 0, "sub_X--5": 3, "sub_X-x": 3, "sub_X-99999999999999999999": 3} {
 		list, err := storage.Query(s, func(v storage.View) ([]storage.WebhookEndpoint, error) {
-			return storage.ListEndpoints(v, "acme", after, 10)
+			return storage.ListEndpoints(v, "acme", after, 10, nil)
 		})
 		if err != nil || len(list) != want {
 			t.Errorf("%d endpoints after %q, want %d: %v", len(list), after, want, err)

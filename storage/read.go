@@ -66,8 +66,9 @@ func GetRevision[T any, P PointerTo[T]](s *Store, ref Ref) (e T, revision uint64
 }
 
 // ReadList returns up to limit live entities of an organization with identifiers after the
-// given identifier.
-func ReadList[T any, P PointerTo[T]](v View, kind Kind, org, after string, limit int) ([]T, error) {
+// given identifier. It passes the error of a record that does not decode to damaged and goes
+// on.
+func ReadList[T any, P PointerTo[T]](v View, kind Kind, org, after string, limit int, damaged func(error)) ([]T, error) {
 	list := []T{}
 	for r, err := range Live(v, kind, org, after) {
 		if err != nil {
@@ -78,7 +79,8 @@ func ReadList[T any, P PointerTo[T]](v View, kind Kind, org, after string, limit
 		}
 		e, err := Decode[T, P](r)
 		if err != nil {
-			return list, err
+			damaged(err)
+			continue
 		}
 		list = append(list, e)
 	}

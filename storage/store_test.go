@@ -289,7 +289,7 @@ func TestList_Pages(t *testing.T) {
 		{"", 9, "a c d"}, {"", 2, "a c"}, {"a", 2, "c d"}, {"a", 1, "c"}, {"d", 9, ""}, {"", 0, ""},
 	} {
 		list, err := storage.Query(s, func(v storage.View) ([]storage.Home, error) {
-			return storage.ReadList[storage.Home](v, storage.KindHome, "org", tt.after, tt.limit)
+			return storage.ReadList[storage.Home](v, storage.KindHome, "org", tt.after, tt.limit, nil)
 		})
 		var ids []string
 		for _, h := range list {
@@ -305,9 +305,14 @@ func TestDecode_ErrorNamesEntity(t *testing.T) {
 	s, log, _, _ := newStore(t)
 	log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("org", "h"), Value: []byte(`{"name": 1}`)})
 	_, one := storage.Get[storage.Home](s, storage.KindHome.Ref("org", "h"))
-	_, all := storage.Query(s, func(v storage.View) ([]storage.Home, error) {
-		return storage.ReadList[storage.Home](v, storage.KindHome, "org", "", 9)
+	var all error
+	err := s.View(func(v storage.View) error {
+		_, err := storage.ReadList[storage.Home](v, storage.KindHome, "org", "", 9, func(damaged error) { all = damaged })
+		return err
 	})
+	if err != nil {
+		t.Error(err)
+	}
 	for _, err := range []error{one, all} {
 		if err == nil || !strings.Contains(err.Error(), "home/org/h at revision 1") {
 			t.Errorf("got %v", err)

@@ -177,7 +177,8 @@ func (s *server) listStored(v storage.View, a *audience, r *request, p *page) er
 		}
 		o, err := storage.Decode[storage.OpenADRObject](record)
 		if err != nil {
-			return err
+			s.REST.LeftOut(err)
+			continue
 		}
 		shown, ok := a.sees(&o)
 		if !ok || !k.matches(query, &o) || !wantsObjects(&o, query["objects"]) || active && transpired(&o, r.Now) {

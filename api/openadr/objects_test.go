@@ -2,8 +2,10 @@ package openadr
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -370,5 +372,21 @@ func TestCreate_SameName(t *testing.T) {
 	})
 	if err != nil || left != 1 {
 		t.Errorf("%d programs have the name, %v", left, err)
+	}
+}
+
+// A list leaves out an object that does not decode, and shows the others.
+func TestList_DamagedObject(t *testing.T) {
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	var text strings.Builder
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store, Log: slog.New(slog.NewTextHandler(&text, nil))}, rest.Options{})}}
+	storagetest.Put(t, store, object(storage.OpenADRVEN, "ven_1", ""))
+	if _, err := log.Append(t.Context(), storage.Write{Ref: storage.OpenADRRef(storage.OpenADRVEN, "acme", "ven_0"), Value: []byte(`{"id":7}`)}); err != nil {
+		t.Fatal(err)
+	}
+	vens := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "vens" })
+	list, err := s.list(kinds()[vens], business(t.Context(), http.MethodGet, ""))
+	if objects, _ := list.([]json.RawMessage); err != nil || len(objects) != 1 || !strings.Contains(text.String(), "openadrVen/acme/ven_0") {
+		t.Errorf("the list is %s, %v, want ven_1. The log has %s", list, err, text.String())
 	}
 }

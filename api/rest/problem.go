@@ -95,6 +95,7 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 		known    *Problem
 		missing  *storage.NotFoundError
 		taken    *storage.ExistsError
+		damaged  *storage.DecodeError
 		wrong    *storage.InvalidError
 		tooLarge *http.MaxBytesError
 	)
@@ -105,6 +106,8 @@ func PublicProblem(err error, explain func(error) *Problem) *Problem {
 		return errMissing(missing.Ref)
 	case errors.As(err, &taken):
 		return errTaken(taken.Ref)
+	case errors.As(err, &damaged):
+		return errDamaged(damaged.Ref)
 	case errors.As(err, &wrong):
 		return Validation(wrong.Fields)
 	case errors.As(err, &tooLarge):

@@ -98,6 +98,12 @@ func errTaken(ref storage.Ref) *Problem {
 	return NewProblem(CodeConflict, fmt.Sprintf("The %s %q exists already.", words(ref.Kind), ref.ID), ErrExists.Recovery)
 }
 
+// errDamaged names the entity whose record does not decode.
+func errDamaged(ref storage.Ref) *Problem {
+	return NewProblem(CodeInternal, fmt.Sprintf("The stored %s %q cannot be decoded.", words(ref.Kind), ref.ID),
+		"Delete it and create it again, or ask the operator to import it. If the error persists, report the request_id.")
+}
+
 // words returns the name of a kind in words, such as "rate plan".
 func words(kind storage.Kind) string {
 	var text strings.Builder

@@ -114,7 +114,7 @@ func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) 
 		}
 		e, err := decodeAudit(m.Data, m.Sequence)
 		if err != nil {
-			return 0, err
+			e.Time.Time = m.Time // an entry is stored when its request ends
 		}
 		if e.Time.After(at) {
 			end = middle
@@ -124,6 +124,10 @@ func (c *Conn) auditAfter(ctx context.Context, first, end uint64, at time.Time) 
 	}
 	return end, nil
 }
+
+// leftOut logs a message that does not decode. A list leaves the message out, because its
+// caller needs the others.
+func (c *Conn) leftOut(err error) { c.log.Error("stored record left out of a list", "error", err) }
 
 func decodeAudit(data []byte, sequence uint64) (e storage.AuditEntry, err error) {
 	if err := json.Unmarshal(data, &e); err != nil {
@@ -144,7 +148,8 @@ func (c *Conn) auditRange(ctx context.Context, f storage.AuditFilter, start, end
 		}
 		e, err := decodeAudit(m.Data, m.Sequence)
 		if err != nil {
-			return nil, false, err
+			c.leftOut(err)
+			continue
 		}
 		passed = passed || e.Time.Before(f.Since.Add(-auditDelay))
 		if f.KeyID != "" && e.KeyID != f.KeyID {

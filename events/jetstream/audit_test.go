@@ -66,6 +66,34 @@ func TestAudit_Filters(t *testing.T) {
 	}
 }
 
+// An entry that does not decode is left out of a list, also where the search for a time meets
+// it.
+func TestAudit_DamagedEntry(t *testing.T) {
+	b := newBus(t, t.TempDir())
+	for i := range 9 {
+		if i%2 == 1 {
+			_, err := b.js.Publish(within(t), auditSubject("acme", "partner", "createEndpoint"), []byte("garbage"))
+			must(t, err)
+			continue
+		}
+		e := storage.AuditEntry{Time: storage.Time{Time: time.Now()}, OrganizationID: "acme", KeyID: "key_1", Operation: "createEndpoint", ObjectID: fmt.Sprint(i), Status: 200}
+		must(t, b.PutAudit(within(t), e))
+	}
+	for _, f := range []storage.AuditFilter{{}, {OrganizationID: "acme", Until: storage.Time{Time: time.Now().Add(time.Minute)}}} {
+		page, err := b.Audit(within(t), f, "", 10)
+		var got []string
+		for _, e := range page {
+			got = append(got, e.ObjectID)
+		}
+		if want := []string{"8", "6", "4", "2", "0"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v lists %v, %v, want %v", f, got, err, want)
+		}
+	}
+	if page, err := b.Audit(within(t), storage.AuditFilter{Until: storage.Time{Time: time.Now().Add(-time.Hour)}}, "", 10); err != nil || len(page) != 0 {
+		t.Errorf("before the first entry: %v, %v", page, err)
+	}
+}
+
 // The entry of a request that began before the filter's time and was stored after others does
 // not hide them.
 func TestAudit_LongRequest(t *testing.T) {

@@ -133,6 +133,24 @@ func TestFeedback_Pages(t *testing.T) {
 	}
 }
 
+// A submission that does not decode is left out of a list, and can be deleted.
+func TestFeedback_DamagedSubmission(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	must(t, b.PutFeedback(within(t), storage.Feedback{ID: "fb_1"}))
+	_, err := b.js.Publish(within(t), feedbackPrefix+"fb_2", []byte("garbage"))
+	must(t, err)
+	must(t, b.PutFeedback(within(t), storage.Feedback{ID: "fb_3"}))
+	for range 2 {
+		if page, err := b.Feedback(within(t), "", 2); err != nil || len(page) != 2 || page[0].ID != "fb_1" || page[1].ID != "fb_3" {
+			t.Errorf("the list is %+v, %v, want fb_1 and fb_3", page, err)
+		}
+		if err := b.DeleteFeedback(within(t), "fb_2"); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			t.Error(err)
+		}
+	}
+}
+
 // An earlier version created STATE so that it denies deletion, which cannot be taken back.
 func TestErase_StreamOfEarlierVersion(t *testing.T) {
 	t.Parallel()

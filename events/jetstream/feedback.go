@@ -54,7 +54,8 @@ func (c *Conn) Feedback(ctx context.Context, after string, limit int) ([]storage
 		}
 		var f storage.Feedback
 		if err := json.Unmarshal(m.Data, &f); err != nil {
-			return nil, fmt.Errorf("the stored submission %s: %w", m.Subject, err)
+			c.leftOut(fmt.Errorf("the stored submission %s: %w", m.Subject, err))
+			continue
 		}
 		if !gone || f.ID > after {
 			list = append(list, f)

@@ -71,10 +71,10 @@ func decodeRecord(subject string, sequence uint64, stored time.Time, data []byte
 	}
 	var e envelope
 	if err := jsonv1.Unmarshal(data, &e); err != nil {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, err)
+		return storage.Record{}, err
 	}
 	if e.Version > storage.SchemaVersion {
-		return storage.Record{}, fmt.Errorf("%s at %d: %w", ref, sequence, newer(e.Version))
+		return storage.Record{}, newer(e.Version)
 	}
 	r := storage.Record{
 		Ref: ref, Revision: sequence, First: e.First,
@@ -223,7 +223,11 @@ func (l StateLog) Read(ctx context.Context, ref storage.Ref) (storage.Record, er
 	if m == nil || err != nil {
 		return storage.Record{}, err
 	}
-	return decodeRecord(m.Subject, m.Sequence, m.Time, m.Data)
+	r, err := decodeRecord(m.Subject, m.Sequence, m.Time, m.Data)
+	if err != nil {
+		return r, fmt.Errorf("message %d on the subject %s: %w", m.Sequence, m.Subject, err)
+	}
+	return r, nil
 }
 
 // Tail passes the records after a revision to apply.

@@ -303,7 +303,7 @@ func TestTail_UndecodableRecord(t *testing.T) {
 			<-time.After(100 * time.Millisecond) // the other records arrive meanwhile
 			return nil
 		})
-		if err == nil || !strings.Contains(err.Error(), receiptsStream) {
+		if err == nil || !strings.Contains(err.Error(), receiptsStream+": message 2 on the subject gridhook.receipts.org.trg.s0: ") {
 			t.Errorf("tail ended with %v", err)
 		}
 	}

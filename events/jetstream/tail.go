@@ -73,7 +73,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 		}
 		v, err := sequenced(m, decode)
 		if err != nil {
-			cancel(err)
+			cancel(fmt.Errorf("message %d on the subject %s: %w", v.Sequence, m.Subject(), err))
 			return
 		}
 		select {

@@ -56,11 +56,24 @@ func (g *globals) show(value any, human func(w io.Writer)) error {
 	return w.Flush()
 }
 
+// showJSON prints a value as JSON. Its strings have the characters that plain replaces as escapes.
 func (g *globals) showJSON(value any) error {
-	e := json.NewEncoder(g.out)
+	var encoded, shown strings.Builder
+	e := json.NewEncoder(&encoded)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(value)
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	for _, r := range encoded.String() {
+		if r != '\n' && steers(r) {
+			say(&shown, `\u%04x`, r)
+		} else {
+			shown.WriteRune(r)
+		}
+	}
+	_, err := io.WriteString(g.out, shown.String())
+	return err
 }
 
 // say prints a message. It ignores errors, because it has no other output.
@@ -75,11 +88,13 @@ func row(w io.Writer, cells ...any) {
 	say(w, "%s\n", strings.Join(line, "\t"))
 }
 
-// plain replaces characters that control the terminal or the direction of text, because names and
-// responses are untrusted.
+// steers reports whether a character controls the terminal or the direction of text.
+func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// plain replaces characters that steer, because names and responses are untrusted.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if steers(r) {
 			return ' '
 		}
 		return r

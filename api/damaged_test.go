@@ -57,6 +57,9 @@ func TestLists_DamagedKey(t *testing.T) {
 	e.damage(storage.KindKey.Ref("acme", own))
 	e.damage(storage.KindKeyUse.Ref("acme", id))
 	e.ask(link, "/v1/homes/list", "").expect(t, 401, rest.CodeInvalidAPIKey)
+	if got := e.operate("/v1/admin/keys/"+own+"/revoke", "").expect(t, 500, rest.CodeInternal); !strings.Contains(string(got.body), "This one is refused") {
+		t.Errorf("the revocation responds %s", got.body)
+	}
 	page := e.operate("/v1/admin/keys/list", `{"organizationId":"acme"}`).ok(t)
 	keys := page["data"].([]any)
 	if len(keys) != 1 {

@@ -100,8 +100,11 @@ func errTaken(ref storage.Ref) *Problem {
 
 // errDamaged names the entity whose record does not decode.
 func errDamaged(ref storage.Ref) *Problem {
-	return NewProblem(CodeInternal, fmt.Sprintf("The stored %s %q cannot be decoded.", words(ref.Kind), ref.ID),
-		"Delete it and create it again, or ask the operator to import it. If the error persists, report the request_id.")
+	recovery := "Delete it and create it again, or ask the operator to import it. If the error persists, report the request_id."
+	if ref.Kind == storage.KindKey {
+		recovery = "Use another key. This one is refused, as if it were revoked."
+	}
+	return NewProblem(CodeInternal, fmt.Sprintf("The stored %s %q cannot be decoded.", words(ref.Kind), ref.ID), recovery)
 }
 
 // words returns the name of a kind in words, such as "rate plan".

@@ -59,10 +59,10 @@ func (s *server) derivedFor(v storage.View, a *audience) (list []shownProgram, e
 			continue
 		}
 		id, err := prices.HomeProgram(t)
-		if storage.IgnoreNotFound(err) != nil {
+		if storage.IgnoreNotFound(err) != nil && !signals.IsDataError(err) {
 			return nil, err
 		}
-		targets[id] = append(targets[id], t) // a missing home has an empty id, which no program has
+		targets[id] = append(targets[id], t) // a missing or damaged home has an empty id, which no program has
 	}
 	programs, err := prices.Programs()
 	for i := range programs {

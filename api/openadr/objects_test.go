@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -372,6 +373,24 @@ func TestCreate_SameName(t *testing.T) {
 	})
 	if err != nil || left != 1 {
 		t.Errorf("%d programs have the name, %v", left, err)
+	}
+}
+
+// The damaged home of a target does not hide the programs of the other targets.
+func TestList_DamagedHome(t *testing.T) {
+	store, log, _ := storagetest.NewStore(func() time.Time { return storagetest.Start })
+	s := &server{Deps: Deps{Store: store, Pricer: signals.NewPricer(1), REST: rest.New(rest.Deps{Store: store}, rest.Options{})}}
+	program := object(storage.OpenADRProgram, "program_1", "")
+	program.Targets = []string{"good"}
+	storagetest.Put(t, store, program)
+	if _, err := log.Append(t.Context(), storage.Write{Ref: storage.KindHome.Ref("acme", "bad"), Value: []byte(`[]`)}); err != nil {
+		t.Fatal(err)
+	}
+	programs := slices.IndexFunc(kinds(), func(k *kind) bool { return k.path == "programs" })
+	r := business(t.Context(), http.MethodGet, "")
+	r.query = url.Values{"targets": {"bad", "good"}}
+	if list, err := s.list(kinds()[programs], r); err != nil || len(list.([]json.RawMessage)) != 1 {
+		t.Errorf("the list is %s, %v, want program_1", list, err)
 	}
 }
 

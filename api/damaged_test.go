@@ -46,6 +46,28 @@ func TestLists_DamagedRecord(t *testing.T) {
 	}
 }
 
+// An export names the record that it cannot write. It leaves out a damaged key like a revoked one.
+func TestExport_DamagedRecord(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, acme)
+	e.damage(storage.KindKey.Ref("acme", id))
+	for _, line := range e.exported("acme", "100") {
+		if strings.Contains(line, `"resource":"key"`) {
+			t.Errorf("the export has %s", line)
+		}
+	}
+	ref := storage.KindHome.Ref("acme", "home1")
+	was, err := e.bus.StateLog().Read(t.Context(), ref)
+	must(t, err)
+	_, err = e.bus.StateLog().AppendBatch(t.Context(), []storage.Write{{Ref: ref, Expect: was.Revision, First: was.First, At: start, Value: []byte(`[]`)}})
+	must(t, err)
+	must(t, e.store.CatchUp(t.Context()))
+	if got := e.operate("/v1/admin/organizations/acme/export", "").expect(t, 500, rest.CodeInternal); !strings.Contains(string(got.body), `home \"home1\" cannot be decoded`) {
+		t.Errorf("the export responds %s", got.body)
+	}
+}
+
 // A damaged key, or a damaged last use, leaves the organization's other keys in the list. The
 // link that a damaged key has created is refused like that of a revoked key.
 func TestLists_DamagedKey(t *testing.T) {

@@ -81,8 +81,8 @@ func (x *exporter) record(r storage.Record) error {
 	switch r.Kind {
 	case storage.KindKey:
 		k, err := storage.Decode[storage.Key](r)
-		if err != nil || k.Link || !k.Live(x.now) {
-			return err
+		if err != nil || k.Link || !k.Live(x.now) { // a damaged key is refused like a revoked key
+			return nil //nolint:nilerr // see above
 		}
 		return x.add(r.Kind, struct{}{}, map[string]any{"keyId": k.ID, "description": k.Description, "scopes": k.Scopes, "expiresAt": k.ExpiresAt})
 	case storage.KindPlanEvent:
@@ -94,7 +94,7 @@ func (x *exporter) record(r storage.Record) error {
 	case storage.KindMarketSeries:
 		return x.series(r)
 	case storage.KindUserPreferences:
-		return x.add(r.Kind, json.RawMessage(r.Value), map[string]any{"deviceId": r.ID})
+		return x.stored(r, map[string]any{"deviceId": r.ID})
 	case storage.KindWebhookEndpoint:
 		e, err := storage.Decode[storage.WebhookEndpoint](r)
 		if err != nil {
@@ -117,7 +117,15 @@ func (x *exporter) record(r storage.Record) error {
 		s.URL = storage.MaskURL(s.URL)
 		return x.add(r.Kind, s.SourceSettings, map[string]any{"id": s.ID})
 	}
-	return x.add(r.Kind, json.RawMessage(r.Value), nil)
+	return x.stored(r, nil)
+}
+
+// stored adds the line of a record in its stored form. Errors: *storage.DecodeError.
+func (x *exporter) stored(r storage.Record, more map[string]any) error {
+	if err := x.add(r.Kind, json.RawMessage(r.Value), more); err != nil {
+		return &storage.DecodeError{Ref: r.Ref, Err: fmt.Errorf("does not decode: %w", err)}
+	}
+	return nil
 }
 
 // openADR adds the line of an OpenADR object, unless it is being deleted.

@@ -65,7 +65,8 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, made string, i
 	case first.Fingerprint != print:
 		return out, ErrOtherBody
 	case first.Answer != nil:
-		return out, json.Unmarshal(first.Answer, &out)
+		err = json.Unmarshal(first.Answer, &out)
+		return out, err
 	}
 	if out, err = run(first.Made); err != nil {
 		return out, err

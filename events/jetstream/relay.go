@@ -53,7 +53,8 @@ func (c *Conn) Relay(ctx context.Context, org, endpointID string, r events.Relay
 		if len(m.Data) == 0 && m.Header.Get("Status") == noResponders {
 			return response, events.ErrNoRelayClient
 		}
-		return response, json.Unmarshal(m.Data, &response)
+		err = json.Unmarshal(m.Data, &response)
+		return response, err
 	case <-ctx.Done():
 		return response, ctx.Err()
 	}

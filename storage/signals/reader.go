@@ -137,7 +137,8 @@ func (r *Reader) homeInputs(home *Home) (s homeInputs, err error) {
 	if err := r.addMarket(&s, home); err != nil {
 		return s, err
 	}
-	return s, r.addSolarAndUsage(&s, home, at)
+	err = r.addSolarAndUsage(&s, home, at)
+	return s, err
 }
 
 // addMarket adds the market that the plan passes through, or the market that the home

@@ -94,13 +94,15 @@ func completed(i int, ago time.Duration) events.Progress {
 }
 
 // Every completion is notified once, whatever their number and the faults in between. Old
-// completions are not notified.
+// completions and those of OpenADR notifications are not notified.
 func TestNotifier_Completed(t *testing.T) {
 	f := &fake{fail: maxCompleted + 10}
 	for i := range maxCompleted + 50 {
 		f.ended = append(f.ended, completed(i, time.Duration(i%2)*time.Hour))
 	}
-	f.ended = append(f.ended, completed(9999, stale+time.Second))
+	notification := completed(8888, 0)
+	notification.Notification = &events.Notification{}
+	f.ended = append(f.ended, completed(9999, stale+time.Second), notification)
 	n, _ := newNotifier(t, f)
 	if err := n.notifyCompleted(t.Context()); !errors.Is(err, errDown) || len(f.ended) == 0 {
 		t.Fatalf("%v, and %d are not notified", err, len(f.ended))

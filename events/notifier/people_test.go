@@ -1,6 +1,8 @@
 package notifier
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -184,6 +186,45 @@ func TestNotifier_RestartLosesNothing(t *testing.T) {
 	if f.types[storage.EventEndpointRecovered] != 1 || f.puts != 2 {
 		t.Errorf("%v after %d puts", f.types, f.puts)
 	}
+}
+
+// TestNotifier_RepeatsFailedPuts fails the store of a notice. The next check stores it.
+func TestNotifier_RepeatsFailedPuts(t *testing.T) {
+	long := failing(0, 99)
+	long.FailingSince, long.LastFailureAt = ago(0), ago(-2*time.Hour)
+	for name, tt := range map[string]struct {
+		fake fake
+		do   func(*Notifier, context.Context) error
+		want string
+	}{
+		"disabled":  {fake{fail: 1, health: healthOf(long)}, (*Notifier).checkEndpoints, storage.EventEndpointDisabled},
+		"recovered": {fake{fail: 1, health: healthOf(recovered(time.Hour, time.Minute))}, (*Notifier).checkEndpoints, storage.EventEndpointRecovered},
+		"failures": {fake{fail: 2, ended: []events.Progress{
+			{TriggerID: "trg_1", OrganizationID: "org", CompletedAt: ago(0), Outcomes: map[events.Outcome]int{events.OutcomeFailed: 1}},
+		}}, (*Notifier).notifyCompleted, storage.EventTriggerFailures},
+		"quota": {fake{fail: 1, usage: map[string]events.Usage{"org": {Waiting: 10}}}, (*Notifier).checkQuotas, storage.EventQuotaNear},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &tt.fake
+			n, store := newNotifier(t, f)
+			n.Quota = events.Quota{Waiting: 10}
+			e := storage.NewWebhookEndpoint("org")
+			e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = "ep", "https://partner.example/", 3600
+			silent := &storage.OpenADRObject{ID: "sub_1", Type: storage.OpenADRSubscription, Body: []byte(`{}`), Base: storage.Base{OrganizationID: "org"}}
+			storagetest.Put(t, store, &e, silent) // a subscription without a callback
+			if err := tt.do(n, t.Context()); !errors.Is(err, errDown) || f.types[tt.want] != 0 {
+				t.Fatalf("the failed check stored %v and returned %v", f.types, err)
+			}
+			if err := tt.do(n, t.Context()); err != nil || f.types[tt.want] != 1 {
+				t.Errorf("the next check stored %v and returned %v", f.types, err)
+			}
+		})
+	}
+}
+
+// healthOf returns the health of endpoint ep.
+func healthOf(h events.Health) map[storage.Ref]events.Health {
+	return map[storage.Ref]events.Health{storage.KindWebhookEndpoint.Ref("org", "ep"): h}
 }
 
 // A restart does not repeat the notice of an endpoint that was disabled long ago. The notices of a

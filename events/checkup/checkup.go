@@ -45,7 +45,8 @@ type Facts struct {
 	Ack   time.Duration
 	// Clocks are the clocks of the servers.
 	Clocks []Clock
-	// Servers are the settings of each server. Silent is the error if there are none.
+	// Servers are the settings of each server that describes them to this user. Silent is the
+	// error of the others.
 	Servers []Server
 	Silent  error
 }

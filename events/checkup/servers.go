@@ -31,9 +31,6 @@ type Server struct {
 	} `json:"jetstream"`
 }
 
-// ErrNotReported says that no server describes its settings.
-var ErrNotReported = errors.New("no NATS server describes its settings")
-
 // servers reads the settings of each server from the monitoring addresses. Without
 // addresses it asks over the connection, where only users of the system account get a
 // response.
@@ -106,9 +103,6 @@ func (f *Facts) ping(nc *nats.Conn) error {
 		if json.Unmarshal(m.Data, &reply) == nil && reply.Data.Name != "" {
 			f.server(reply.Data, sentAt)
 		}
-	}
-	if len(f.Servers) == 0 {
-		return ErrNotReported
 	}
 	return nil
 }

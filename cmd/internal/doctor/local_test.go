@@ -84,7 +84,10 @@ func TestLocal_Checks(t *testing.T) {
 		{"--admin [::1]:1", "admin listener", OK, ""},
 		{"--admin 0.0.0.0:1", "admin listener", Warning, "from beyond this machine"},
 		{"--admin :1", "admin listener", Warning, "from beyond this machine"},
+		{"--admin localhost:1", "admin listener", OK, ""},
+		{"--admin 0.0.0.0:1 --admin-tls-cert " + file + " --admin-tls-key " + file, "admin listener", Warning, "metrics and health checks need no key"},
 		{"--http :8080", "public listener", Warning, "API keys without encryption"},
+		{"--http 127.0.0.1:0", "public listener", OK, "only from this machine"},
 		{"", "master key", OK, "a reader of NATS's files can decrypt the secrets"},
 		{"--master-key-file " + master(0o600), "master key", OK, "encrypted with the operator's key"},
 		{"--master-key-file " + master(0o440), "master key", OK, "encrypted with the operator's key"},
@@ -97,6 +100,7 @@ func TestLocal_Checks(t *testing.T) {
 		{"--data " + folder(t, 0o777), "data folder", Problem, "open to other users"},
 		{"--data " + file, "data folder", Problem, "file is not a usable folder: not a directory -> name another folder"},
 		{"--data " + filepath.Join(t.TempDir(), "none"), "data folder", OK, "the first start creates it"},
+		{"--data " + folder(t, 0o700), "operator key", OK, "created at the first start"},
 		{"--data " + key(0o600), "operator key", OK, "readable only by its owner"},
 		{"--data " + key(0o644), "operator key", Problem, "can be read by other users"},
 		{"--max-store 900000GiB --data " + folder(t, 0o700), "disk", Warning, "max-store"},
@@ -239,5 +243,20 @@ func TestLocal_Machine(t *testing.T) {
 		}
 		r := test.machine.asked(t, config.Serve, nil, args...)
 		r.want(t, test.check, test.want, test.says)
+	}
+	for role, need := range map[config.Role]string{config.Worker: "can need 5120", config.API: "can need 11024"} {
+		r := few.asked(t, role, nil, "--nats", "nats://127.0.0.1:1")
+		r.want(t, "open files", Warning, need)
+	}
+}
+
+func TestSettings_MemoryLimits(t *testing.T) {
+	for _, test := range []struct {
+		environment, flag string
+		want              Status
+	}{{"1GiB", "--memory-limit=1GiB", Warning}, {"", "--memory-limit=1GiB", OK}, {"1GiB", "--memory-limit=0", OK}} {
+		t.Setenv("GOMEMLIMIT", test.environment)
+		r := examine(t, config.Serve, nil, test.flag)
+		r.want(t, "settings", test.want, map[bool]string{true: "GOMEMLIMIT has precedence"}[test.want == Warning])
 	}
 }

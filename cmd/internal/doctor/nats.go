@@ -1,9 +1,9 @@
 package doctor
 
 import (
-	"errors"
 	"fmt"
 	"go/version"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -82,7 +82,7 @@ func (r *Report) encryption(c *config.Config, f *checkup.Facts) {
 	local := true
 	for server := range strings.SplitSeq(c.NATS.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
-		local = local && err == nil && loopback(u.Hostname()+":0")
+		local = local && err == nil && loopback(net.JoinHostPort(u.Hostname(), "0"))
 	}
 	switch {
 	case f.Encrypted:
@@ -177,7 +177,7 @@ func (r *Report) trial(f *checkup.Facts) {
 func (r *Report) sync(f *checkup.Facts) {
 	const check = "nats sync"
 	const ask = "name the servers' monitoring with --nats-monitor (http://HOST:8222 of each), or run doctor with the credentials of a user of the system account"
-	if f.Silent != nil && !errors.Is(f.Silent, checkup.ErrNotReported) {
+	if f.Silent != nil {
 		r.add(check, Unknown, "correct --nats-monitor", "%v", f.Silent)
 	}
 	var lazy, told []string

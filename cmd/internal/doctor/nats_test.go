@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -95,10 +97,21 @@ func TestNATS_Healthy(t *testing.T) {
 		r.want(t, check, OK, "")
 	}
 	// The latency depends on the disk. TestNATS_Findings tests its finding.
-	if got := r.of("jetstream permissions"); !strings.Contains(got, "a write took") {
+	if got := r.of("jetstream permissions"); !strings.Contains(got, "a write took") || strings.Contains(got, "took 0s") {
 		t.Errorf("the finding of the trial write is\n%s", got)
 	}
-	nc, err := nats.Connect(s.ClientURL())
+	for _, check := range []string{"nats store", "public listener", "operator key", "max-history"} { // of a full store, or of an api
+		if got := r.of(check); got != "" {
+			t.Errorf("a worker has the finding %s", got)
+		}
+	}
+	wantNoStream(t, s)
+}
+
+// wantNoStream checks that a check has deleted its stream.
+func wantNoStream(t *testing.T, s *server.Server) {
+	t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.UserInfo("admin", "admin"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +179,42 @@ func TestNATS_NoPermissions(t *testing.T) {
 	if text := fmt.Sprint(r); strings.Contains(text, "wrong-secret") {
 		t.Errorf("the report has the password: %s", text)
 	}
+}
+
+// TestNATS_MissingPermission checks that the trial stream is used like Gridhook's, and deleted
+// if its use fails.
+func TestNATS_MissingPermission(t *testing.T) {
+	for subject, check := range map[string]string{"$JS.API.INFO": "jetstream", "$JS.API.CONSUMER.>": "jetstream permissions", "$JS.ACK.>": "jetstream permissions"} {
+		t.Run(subject, func(t *testing.T) {
+			s := external(t, func(o *server.Options) {
+				o.Users = []*server.User{{Username: "admin", Password: "admin"}, {Username: "u", Password: "p", Permissions: &server.Permissions{
+					Publish: &server.SubjectPermission{Deny: []string{subject}},
+				}}}
+			})
+			r := examine(t, config.Worker, nil, "--nats", strings.Replace(s.ClientURL(), "nats://", "nats://u:p@", 1))
+			r.want(t, check, Problem, `Permissions Violation for Publish to "`+strings.TrimSuffix(subject, ">"))
+			wantNoStream(t, s)
+		})
+	}
+}
+
+// TestNATS_Monitors checks the facts of the servers' monitoring: a clock that is wrong, a full
+// store, and an address that does not describe a server.
+func TestNATS_Monitors(t *testing.T) {
+	s := external(t, nil)
+	m := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/varz" {
+			http.Error(w, "none", http.StatusForbidden)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `{"server_name": "n9", "version": "2.15.2", "now": %q, "jetstream": {"config": {"max_storage": 100, "sync_always": true}, "stats": {"storage": 90}}}`,
+			time.Now().Add(time.Hour).Format(time.RFC3339Nano))
+	}))
+	defer m.Close()
+	r := examine(t, config.Worker, []string{m.URL + "/", m.URL + "/none"}, "--nats", s.ClientURL())
+	r.want(t, "clocks", Problem, "n9 is 1h0m0")
+	r.want(t, "nats store", Warning, "n9 uses 90 of 100")
+	r.want(t, "nats sync", Unknown, "read the monitoring address "+m.URL+"/none: 403 Forbidden")
 }
 
 // TestNATS_Tiers checks that an account with limits for each number of replicas is judged by
@@ -255,6 +304,13 @@ func TestNATS_Findings(t *testing.T) {
 		}
 		return s
 	}
+	accountUse := func(limit int64, store uint64, streams int) *checkup.Facts {
+		f := account(limit)
+		f.Account.Store, f.Account.Limits.MaxStreams = store, streams
+		return &f
+	}
+	wide := stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, nil)
+	wide.Streams[0].Want.Replicas, wide.Servers = 1, synced("n1", "n2", "n3")
 	partly := stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, peer(false))
 	partly.Servers = synced("n1", "n2")
 	tests := []struct {
@@ -281,6 +337,15 @@ func TestNATS_Findings(t *testing.T) {
 		{"max-history", account(200 << 30), judgeHistory, OK, "refused from 16GiB on; the store has 200GiB"},
 		{"max-history", account(-1, 64<<30), judgeHistory, Warning, "4 organizations fill the store's 64GiB"},
 		{"max-history", account(-1), judgeHistory, OK, "not known"},
+		{"max-history", account(100<<30, 80<<30, 64<<30, 90<<30), judgeHistory, Warning, "fill the store's 64GiB"},
+		{"max-history", account(64<<30, 100<<30), judgeHistory, Warning, "fill the store's 64GiB"},
+		{"jetstream account", *accountUse(100, 86, -1), judgeAccount, Warning, "86 of 100 are used"},
+		{"jetstream account", *accountUse(100, 85, -1), judgeAccount, OK, "85 used, of 100"},
+		{"jetstream account", *accountUse(-1, 86, 1), judgeAccount, Problem, "only 1 stream"},
+		{"jetstream account", *accountUse(-1, 86, len(wanted)), judgeAccount, OK, "86 used, no limit"},
+		{"nats tls", checkup.Facts{}, judgeEncryption("nats://127.0.0.1:4222, nats://[::1]:4222"), OK, "stays on this machine"},
+		{"nats tls", checkup.Facts{}, judgeEncryption("nats://10.0.0.5:4222,nats://127.0.0.1:4222"), Warning, "the connection is not encrypted"},
+		{"nats tls", checkup.Facts{Encrypted: true}, judgeEncryption("nats://10.0.0.5:4222"), OK, "is encrypted"},
 		{"nats sync", partly, (*Report).sync, Unknown, "each write is synced at n1, n2, but n3 did not report"},
 		{"nats sync", checkup.Facts{Servers: synced("n1")}, (*Report).sync, OK, "n1"},
 		{"nats sync", checkup.Facts{Servers: []checkup.Server{{}}}, (*Report).sync, Unknown, "does not show whether NATS syncs writes"},
@@ -295,6 +360,8 @@ func TestNATS_Findings(t *testing.T) {
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, PersistMode: jetstream.AsyncPersistMode}, nil), judgeStreams, Problem, "before they are on disk"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 1, DenyDelete: true}, peer(false)), judgeStreams, Warning, "1 replica instead of 3"},
 		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true}, &jetstream.ClusterInfo{}), judgeStreams, Problem, "no leader"},
+		{"streams", wide, judgeStreams, Warning, "each stream is on only one of 3 servers"},
+		{"streams", stream(jetstream.StreamConfig{Replicas: 3, DenyDelete: true, MaxMsgSize: 1 << 20}, nil), judgeStreams, Problem, "refuses messages above 1MiB"},
 	}
 	for _, test := range tests {
 		r := Report{Status: OK}
@@ -306,7 +373,28 @@ func TestNATS_Findings(t *testing.T) {
 	}
 }
 
+// TestNATS_Refused checks that an account without JetStream is a problem, and that the streams
+// are judged nevertheless.
+func TestNATS_Refused(t *testing.T) {
+	r, c := Report{}, config.Default(config.Worker)
+	dead := checkup.Stream{Want: jetstream.StreamConfig{Name: "GRIDHOOK_DEAD"}}
+	dead.Is.State.Msgs = 2
+	r.nats(&c, &checkup.Facts{Refused: errors.New("not enabled"), Streams: []checkup.Stream{dead}})
+	r.want(t, "jetstream", Problem, "no information on this account: not enabled")
+	r.want(t, "dead letters", Warning, "2 messages could not be processed")
+}
+
 func judgeHistory(r *Report, f *checkup.Facts) {
 	c := config.Default(config.API)
 	r.history(&c, storeOf(f, &f.Account.Tier))
+}
+
+func judgeAccount(r *Report, f *checkup.Facts) { r.account(&f.Account.Tier) }
+
+func judgeEncryption(url string) func(*Report, *checkup.Facts) {
+	return func(r *Report, f *checkup.Facts) {
+		c := config.Default(config.Worker)
+		c.NATS.URL = url
+		r.encryption(&c, f)
+	}
 }

@@ -54,6 +54,8 @@ func TestProcess_Ready(t *testing.T) {
 func TestProcess_Unknown(t *testing.T) {
 	ready := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"status":"ready"}`)) })
 	plain, secure, foreign := httptest.NewServer(ready), httptest.NewTLSServer(ready), httptest.NewServer(http.NotFoundHandler())
+	json := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"health":"ready"}`)) }))
+	defer json.Close()
 	defer plain.Close()
 	defer foreign.Close()
 	defer secure.Close()
@@ -96,7 +98,9 @@ func TestProcess_Unknown(t *testing.T) {
 		{on(secure.Listener.Addr(), other), Unknown, "its certificate differs from the certificate in " + other},
 		{on(plain.Listener.Addr(), own), Unknown, "query of the process on"},
 		{on(foreign.Listener.Addr(), ""), Problem, "is not Gridhook"},
+		{on(json.Listener.Addr(), ""), Problem, "is not Gridhook"},
 		{on(silent.Addr(), ""), Unknown, "query of the process on"},
+		{on(silent.Addr(), written(t, filepath.Join(t.TempDir(), "empty.pem"), nil)), Unknown, "empty.pem has no certificate"},
 		{on(silent.Addr(), filepath.Join(t.TempDir(), "none")), Unknown, "no such file"},
 	} {
 		var r Report
@@ -123,6 +127,7 @@ func TestProcess_Addresses(t *testing.T) {
 		{config.Config{Role: config.Serve, Admin: stopped, HTTP: taken}, "address " + taken + " is in use: stop the other process, or set another address"},
 		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0", MQTT: taken}, "address " + taken + " is in use"},
 		{config.Config{Role: config.Worker, Admin: stopped, HTTP: taken}, ""},
+		{config.Config{Role: config.API, Admin: stopped, HTTP: "127.0.0.1:0", MQTT: taken}, ""},
 		{config.Config{Role: config.Serve, Admin: stopped, HTTP: "127.0.0.1:0"}, ""},
 		{config.Config{Role: config.API, Admin: running.Listener.Addr().String(), HTTP: taken}, ""},
 	} {

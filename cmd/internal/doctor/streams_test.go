@@ -20,14 +20,14 @@ func TestStreams_Changed(t *testing.T) {
 	s := external(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	conn, err := own.Connect(ctx, s.ClientURL(), own.Options{Replicas: 1, TriggersAge: 720 * time.Hour, ReceiptsAge: 168 * time.Hour}, slog.New(slog.DiscardHandler))
+	conn, err := own.Connect(ctx, s.ClientURL(), own.Options{Replicas: 1, TriggersAge: 720 * time.Hour, ReceiptsAge: 25 * time.Hour}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := examine(t, config.Worker, nil, "--nats", s.ClientURL())
+	r := examine(t, config.Worker, nil, "--nats", s.ClientURL()) // without the ages of the other processes
 	r.want(t, "streams", OK, "on disk, with 1 replica;")
 	r = examine(t, config.Worker, nil, "--nats", s.ClientURL(), "--nats-replicas", "3") // a process would not start
 	r.want(t, "jetstream permissions", Problem, "replicas > 1 not supported in non-clustered mode -> start the other NATS servers")

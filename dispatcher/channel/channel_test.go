@@ -286,6 +286,9 @@ func TestSend_Email(t *testing.T) {
 				must(t, err)
 				body, _ := io.ReadAll(m.Body)
 				text := strings.ReplaceAll(strings.ReplaceAll(string(body), "=\r\n", ""), "=3D", "=")
+				if _, err := m.Header.Date(); err != nil {
+					t.Errorf("%s has no time: %v", name, err)
+				}
 				if e.From != "gridhook@operator.example" || e.To != "ops@acme.example" || m.Header.Get("Subject") != "[Gridhook] "+n.title || m.Header.Get("Auto-Submitted") != "auto-generated" || !strings.Contains(m.Header.Get("Message-Id"), n.notice.MessageID("ch_1")) {
 					t.Errorf("%s: %+v", name, e)
 				}
@@ -346,7 +349,7 @@ func TestSend_EmailRefused(t *testing.T) {
 	} {
 		b := newBench(t, send.Guard{}, m)
 		err := b.send(storage.ChannelEmail, "ops@acme.example", notices(t)["quota"].notice)
-		if err == nil || strings.Contains(err.Error(), "wr0ng") || strings.Contains(err.Error(), smtptest.Password) || strings.Contains(err.Error(), "\n") {
+		if err == nil || err.Error() == "" || strings.Contains(err.Error(), "wr0ng") || strings.Contains(err.Error(), smtptest.Password) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -422,6 +425,10 @@ func TestSender_Test(t *testing.T) {
 	if delivered != 10 || len(box.Emails()) != 10 {
 		t.Errorf("%d tests were delivered, and %d arrived", delivered, len(box.Emails()))
 	}
+	c.ID, c.Address = "ch_2", "not an address"
+	if result := b.sender.Test(t.Context(), c, now); result.Delivered || !strings.Contains(result.Reason, "address") {
+		t.Errorf("a failed test ended as %+v", result)
+	}
 }
 
 // TestSender_TestNewChannels refuses the tests of an organization that creates and deletes
@@ -429,20 +436,28 @@ func TestSender_Test(t *testing.T) {
 func TestSender_TestNewChannels(t *testing.T) {
 	box := smtptest.Listen(t, loopback, smtptest.NoTLS)
 	b := newBench(t, send.Guard{}, mailOf(box, "smtp", "tls=none", nil))
-	test := func(org, id string) bool {
+	test := func(org, id string) events.ChannelTest {
 		c := storage.Channel{ID: id, ChannelSettings: storage.ChannelSettings{Kind: storage.ChannelEmail, Address: "victim@bolt.example"}, Base: storage.Base{OrganizationID: org}}
-		return b.sender.Test(t.Context(), c, now).Delivered
+		return b.sender.Test(t.Context(), c, now)
 	}
 	delivered := 0
 	for i := range 100 {
-		if test("acme", fmt.Sprint("ch_", i)) {
+		if result := test("acme", fmt.Sprint("ch_", i)); result.Delivered {
 			delivered++
+		} else if !strings.Contains(result.Reason, "tested many channels: wait 2m") {
+			t.Errorf("%+v", result)
 		}
+	}
+	for range 10 {
+		test("acme", "ch_99")
+	}
+	if wait, ok := b.sender.Admit(storage.KindChannel.Ref("acme", "ch_99"), now, time.Hour); wait != 0 || !ok {
+		t.Errorf("after refused tests a message to the channel waits %s, %v", wait, ok)
 	}
 	if delivered != 20 {
 		t.Errorf("%d tests were delivered, want 20", delivered)
 	}
-	if !test("bolt", "ch_1") {
+	if !test("bolt", "ch_1").Delivered {
 		t.Error("another organization's test was refused")
 	}
 }

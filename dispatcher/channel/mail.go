@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/wneessen/go-mail"
 
@@ -44,7 +43,6 @@ func (o Mail) send(ctx context.Context, to, id string, m *events.Message) error 
 	}
 	email.Subject("[Gridhook] " + m.Title)
 	email.SetMessageIDWithValue(id + "@" + o.Server.Hostname())
-	email.SetDateWithValue(time.Now())
 	email.SetGenHeader("Auto-Submitted", "auto-generated")
 	email.SetBodyString(mail.TypeTextPlain, m.Text+"\n")
 	err = client.DialAndSendWithContext(ctx, email)

@@ -124,11 +124,12 @@ func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, n *eve
 
 // Test sends a test message to a channel and returns the result.
 func (s *Sender) Test(ctx context.Context, c storage.Channel, now time.Time) events.ChannelTest {
-	if wait, ok := s.Admit(c.Ref(), now, 0); !ok {
-		return events.ChannelTest{Reason: "the channel has had many messages: wait " + wait.Round(time.Second).String()}
-	}
+	// The organization is first: a refused test must not take a place of the channel's messages.
 	if wait, ok := s.Admit(storage.Ref{Kind: storage.KindChannel, Org: c.OrganizationID}, now, 0); !ok {
 		return events.ChannelTest{Reason: "the organization has tested many channels: wait " + wait.Round(time.Second).String()}
+	}
+	if wait, ok := s.Admit(c.Ref(), now, 0); !ok {
+		return events.ChannelTest{Reason: "the channel has had many messages: wait " + wait.Round(time.Second).String()}
 	}
 	n := events.NewChannelTest(&c, now)
 	if err := s.Send(ctx, c, &n, now); err != nil {

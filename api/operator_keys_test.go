@@ -48,6 +48,15 @@ func TestOperatorKeys_Roles(t *testing.T) {
 	}
 }
 
+// An operator acts for existing organizations only.
+func TestOperatorKeys_UnknownOrganization(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	a := e.operateFor("none", endpointsPath+"list", "").expect(t, 404, rest.CodeNotFound)
+	if !strings.Contains(string(a.body), rest.OrganizationHeader) {
+		t.Errorf("the error does not name the header: %s", a.body)
+	}
+}
+
 func TestOperatorKeys_Lifecycle(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	id, key := e.operatorKey(storage.RoleAdmin)

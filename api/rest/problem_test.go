@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gridhook/gridhook/storage"
@@ -49,6 +50,16 @@ func TestPublicProblem_Names(t *testing.T) {
 	} {
 		if got := PublicProblem(err, nil); got.Message != want || got.Recovery == "" {
 			t.Errorf("the message is %s, want %s", got.Message, want)
+		}
+	}
+}
+
+// A response has at most a hundred wrong fields, and the number of all.
+func TestValidation_ManyFields(t *testing.T) {
+	for n, want := range map[int]int{100: 100, 101: 100} {
+		p := Validation(make([]storage.FieldError, n))
+		if counts := strings.Contains(p.Message, "101 fields are wrong, field_errors has the first 100"); len(p.Fields) != want || counts != (n > want) {
+			t.Errorf("%d wrong fields: %d in the response, %q", n, len(p.Fields), p.Message)
 		}
 	}
 }

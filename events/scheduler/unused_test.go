@@ -72,13 +72,13 @@ func TestKeys_Ended(t *testing.T) {
 		stop := w.fleet(1)
 		left := func() (ids string) {
 			keys, err := storage.Query(w.store, func(v storage.View) ([]storage.Key, error) {
-				return storage.ReadList[storage.Key](v, storage.KindKey, "org", "", 10)
+				return storage.ReadList[storage.Key](v, storage.KindKey, "org", "", 10, func(err error) { t.Error(err) })
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			uses, err := storage.Query(w.store, func(v storage.View) ([]storage.KeyUse, error) {
-				return storage.ReadList[storage.KeyUse](v, storage.KindKeyUse, "org", "", 10)
+				return storage.ReadList[storage.KeyUse](v, storage.KindKeyUse, "org", "", 10, func(err error) { t.Error(err) })
 			})
 			if err != nil || len(uses) != len(keys) {
 				t.Errorf("%d keys, %d last uses, %v", len(keys), len(uses), err)

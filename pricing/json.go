@@ -10,9 +10,9 @@ import (
 // these homes. An empty rate plan is written as null.
 func (c *Curve) AppendShared(dst []byte, ratePlanID string) []byte {
 	dst = append(dst, `"startTime":"`...)
-	dst = appendTimestamp(dst, c.Window.Start)
+	dst = AppendTimestamp(dst, c.Window.Start)
 	dst = append(dst, `","endTime":"`...)
-	dst = appendTimestamp(dst, c.Window.End)
+	dst = AppendTimestamp(dst, c.Window.End)
 	dst = append(dst, `","data":[`...)
 	dst = c.appendData(dst)
 	dst = append(dst, `],"prices":[`...)
@@ -77,7 +77,7 @@ func AppendSignal(dst []byte, homeID string, shared []byte, generatedAt time.Tim
 	dst = append(dst, ',')
 	dst = append(dst, shared...)
 	dst = append(dst, `,"generatedAt":"`...)
-	dst = appendTimestamp(dst, generatedAt)
+	dst = AppendTimestamp(dst, generatedAt)
 	dst = append(dst, `","sequence":`...)
 	dst = strconv.AppendUint(dst, sequence, 10)
 	return append(dst, '}')

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,17 @@ func TestSignalJSON_Strings(t *testing.T) {
 		}
 		if got := decode(t, encoded); got.HomeID != back {
 			t.Errorf("%.60q decodes to %.60q", s, got.HomeID)
+		}
+	}
+}
+
+// The timestamp is the layout of package time, for any time.
+func TestAppendTimestamp_Layout(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		at := time.Unix(draw.Int64N(1<<37), draw.Int64N(1e9)).In(time.FixedZone("", draw.IntN(86400)-43200))
+		if got, want := string(pricing.AppendTimestamp(nil, at)), at.UTC().Format("2006-01-02T15:04:05.000Z"); got != want {
+			t.Fatalf("%v is %s, want %s", at, got, want)
 		}
 	}
 }

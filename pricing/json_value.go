@@ -10,9 +10,12 @@ import (
 
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// appendTimestamp appends t as UTC, truncated to milliseconds.
-func appendTimestamp(dst []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(dst, timestampLayout)
+// AppendTimestamp appends t as UTC, truncated to milliseconds. Package time formats RFC 3339
+// twice as fast as any other layout, and each webhook has two timestamps.
+func AppendTimestamp(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(dst, time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(dst[:len(dst)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 
 // timestamps renders the starts of successive quarter hours. Most steps change two to
@@ -33,7 +36,7 @@ func newTimestamps(start time.Time) timestamps {
 
 func (s *timestamps) render() {
 	var room [48]byte // formatting the fraction temporarily needs more space than its result
-	copy(s.text[:], appendTimestamp(room[:0], s.day))
+	copy(s.text[:], AppendTimestamp(room[:0], s.day))
 }
 
 // advance adds one interval.

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Entity is implemented by a pointer to every stored type. The log stores its JSON form.
@@ -197,11 +200,23 @@ func (s *Store) replacement(e Entity, current Record) (Write, error) {
 	if current.live() {
 		b.CreatedAt = cmp.Or(baseOf(current).CreatedAt, now)
 	}
-	value, err := json.Marshal(e)
+	value, err := encode(e)
 	if err != nil {
 		return Write{}, fmt.Errorf("storage: %s does not encode: %w", e.Ref(), err)
 	}
 	return Write{Ref: e.Ref(), Expect: current.Revision, First: current.First, At: s.writeTime(current), Value: value, over: current.live()}, nil
+}
+
+// compact leaves out members with zero values.
+var compact = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv2.OmitZeroStructFields(true))
+
+// encode returns the stored form of an entity. Homes are compact: there may be millions, and a
+// walk reads them all.
+func encode(e Entity) ([]byte, error) {
+	if home, ok := e.(*Home); ok {
+		return jsonv2.Marshal(home, compact)
+	}
+	return json.Marshal(e)
 }
 
 // maxBehind is how far a process's clock may be behind the clock of another process.

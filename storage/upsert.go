@@ -170,7 +170,11 @@ func (s *Store) upsert(e Entity, since uint64) (w Write, current Record, change 
 func unchanged(e Entity, current Record) (bool, error) {
 	was, b := baseOf(current), e.base()
 	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
-	value, err := json.Marshal(e)
+	value, err := encode(e)
+	if err != nil || bytes.Equal(value, current.Value) {
+		return err == nil, err
+	}
+	value, err = json.Marshal(e) // earlier versions stored homes in this form
 	return bytes.Equal(value, current.Value), err
 }
 

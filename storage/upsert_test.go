@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -172,4 +173,35 @@ func TestUpsert_RepairsDamagedRecord(t *testing.T) {
 	if err := s.Rewrite(t.Context(), revised(storage.Revised{Put: []storage.Entity{home("b", "Two")}})); err != nil {
 		t.Errorf("rewrite: %v", err)
 	}
+}
+
+// A stored home has no members with zero values, as homes are most of the log. A home that an
+// earlier version stored with all members is unchanged by an import of the same values.
+func TestUpsert_StoredHome(t *testing.T) {
+	s, log, _, _ := newStore(t)
+	h := home("a", "One")
+	h.Enabled, h.City = false, "Chicago"
+	upsert(t, s, "created", h)
+	if r := record(t, s, "a"); strings.Contains(string(r.Value), `""`) || strings.Contains(string(r.Value), "null") || strings.Contains(string(r.Value), "false") {
+		t.Errorf("stored as %s", r.Value)
+	}
+	stored := getHome(t, s, "a")
+	if stored.Enabled || stored.City != "Chicago" || stored.Name != "One" || stored.CreatedAt.IsZero() {
+		t.Errorf("read as %+v", stored)
+	}
+	full, err := json.Marshal(&stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := record(t, s, "a")
+	if _, err := log.Append(t.Context(), storage.Write{Ref: was.Ref, Expect: was.Revision, First: was.First, At: was.At, Value: full}); err != nil {
+		t.Fatal(err)
+	}
+	same, other := home("a", "One"), home("a", "One")
+	same.Enabled, same.City = false, "Chicago"
+	upsert(t, s, "unchanged", same)
+	if last, _ := log.Last(t.Context()); last != 2 {
+		t.Errorf("%d writes, want 2", last)
+	}
+	upsert(t, s, "updated", other)
 }

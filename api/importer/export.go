@@ -85,6 +85,12 @@ func (x *exporter) record(r storage.Record) error {
 			return nil //nolint:nilerr // see above
 		}
 		return x.add(r.Kind, struct{}{}, map[string]any{"keyId": k.ID, "description": k.Description, "scopes": k.Scopes, "expiresAt": k.ExpiresAt})
+	case storage.KindHome: // an import takes the defaults for the members that the stored form leaves out
+		h, err := storage.Decode[storage.Home](r)
+		if err != nil {
+			return err
+		}
+		return x.add(r.Kind, h, nil)
 	case storage.KindPlanEvent:
 		of, err := storage.Decode[storage.PlanEvents](r)
 		for i := range of.Events {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -73,7 +74,7 @@ func (m *Message) appendMembers(dst []byte) []byte {
 	dst = append(dst, `"type":"`...)
 	dst = append(dst, m.Format.SignalEvent()...)
 	dst = append(dst, `","timestamp":"`...)
-	dst = m.Trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
+	dst = pricing.AppendTimestamp(dst, m.Trigger.CreatedAt.Time)
 	dst = append(dst, `","data":{"triggerId":"`...)
 	dst = append(dst, m.Trigger.ID...)
 	dst = append(dst, `","organizationId":"`...)

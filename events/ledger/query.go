@@ -264,7 +264,7 @@ func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err er
 
 // findMessage searches a trigger's messages.
 func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.DeliveryLog) (found bool, err error) {
-	m, walk := mark(messageID), slicesOf(tx, triggerID)
+	m, walk := mark([]byte(messageID)), slicesOf(tx, triggerID)
 	for _, value, ok := walk.from(0); ok; _, value, ok = walk.next() {
 		h, _, err := readHead(value)
 		if err != nil {

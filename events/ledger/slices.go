@@ -49,9 +49,9 @@ const markSize = 2
 
 // mark returns a short hash of a message's identifier. Two identifiers share a mark with
 // a probability of 1 in 65,536.
-func mark(messageID string) [markSize]byte {
+func mark(messageID []byte) [markSize]byte {
 	var m [markSize]byte
-	binary.BigEndian.PutUint16(m[:], uint16(crc32.ChecksumIEEE([]byte(messageID)))) //nolint:gosec // half of it is enough
+	binary.BigEndian.PutUint16(m[:], uint16(crc32.ChecksumIEEE(messageID))) //nolint:gosec // half of it is enough
 	return m
 }
 
@@ -67,8 +67,10 @@ func encodeSlice(r *events.Receipt, body []byte) []byte {
 	b = append(b, byte(len(through)))                               //nolint:gosec // an identifier is shorter
 	b = append(b, through...)                                       //
 	b = binary.BigEndian.AppendUint32(b, uint32(len(r.Deliveries))) //nolint:gosec // a slice is shorter
+	var id []byte
 	for i := range r.Deliveries {
-		m := mark(r.Deliveries[i].MessageID)
+		id = append(id[:0], r.Deliveries[i].MessageID...)
+		m := mark(id)
 		b = append(b, m[:]...)
 	}
 	return append(b, body...)

@@ -42,7 +42,7 @@ func TestLimits_ShareOfStore(t *testing.T) {
 	operator := &client.Client{BaseURL: a.AdminURL(), Key: a.OperatorKeyText()}
 	lines := `{"resource":"organization","id":"acme","name":"Acme"}` + "\n"
 	name := strings.Repeat("n", 200)
-	for i := range 2500 { // the store takes 1,758
+	for i := range 5000 { // the store takes 2,788
 		lines += fmt.Sprintf(`{"resource":"home","organizationId":"acme","id":"h%d","name":%q}`+"\n", i, name)
 	}
 	imported, err := operator.Import(t.Context(), strings.NewReader(lines))

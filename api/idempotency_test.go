@@ -116,6 +116,14 @@ func TestIdempotency_Repeats(t *testing.T) {
 	if got := e.repeat(e.public.URL, bolt, triggerPath, `{}`, "mine").ok(t); got["organizationId"] != "bolt" {
 		t.Errorf("bolt got %v", got)
 	}
+	// It belongs to one path, too.
+	one, two := e.newEndpoint(acme), e.newEndpoint(acme)
+	for _, endpoint := range []string{one, two} {
+		path := endpointsPath + endpoint + "/replay"
+		if got := e.repeat(e.public.URL, acme, path, `{"since":"2026-07-01T00:00:00Z"}`, "replay").ok(t); got["endpointId"] != endpoint {
+			t.Errorf("the replay of %s is %v", endpoint, got)
+		}
+	}
 }
 
 // TestIdempotency_Concurrent sends one request many times at once, to the APIs of two

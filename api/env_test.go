@@ -148,6 +148,7 @@ func (e *env) process(log *slog.Logger) api.Deps {
 	})
 	store := storage.NewStore(conn.StateLog(), r, e.clock)
 	must(t, store.CatchUp(ctx))
+	must(t, l.AwaitReceipts(ctx)) // a ledger that is behind refuses no trigger
 	v, err := vault.Open(ctx, store)
 	must(t, err)
 	return api.Deps{

@@ -34,10 +34,7 @@ func newTimestamps(start time.Time) timestamps {
 	return s
 }
 
-func (s *timestamps) render() {
-	var room [48]byte // formatting the fraction temporarily needs more space than its result
-	copy(s.text[:], AppendTimestamp(room[:0], s.day))
-}
+func (s *timestamps) render() { copy(s.text[:], AppendTimestamp(s.text[:0], s.day)) }
 
 // advance adds one interval.
 func (s *timestamps) advance() {

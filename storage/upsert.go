@@ -171,10 +171,9 @@ func unchanged(e Entity, current Record) (bool, error) {
 	was, b := baseOf(current), e.base()
 	b.CreatedAt, b.UpdatedAt = was.CreatedAt, was.UpdatedAt
 	value, err := encode(e)
-	if err != nil || bytes.Equal(value, current.Value) {
-		return err == nil, err
+	if home, ok := e.(*Home); ok && err == nil && !bytes.Equal(value, current.Value) {
+		value, err = json.Marshal(home) // earlier versions stored all members
 	}
-	value, err = json.Marshal(e) // earlier versions stored homes in this form
 	return bytes.Equal(value, current.Value), err
 }
 

@@ -36,11 +36,9 @@ var ErrClosed = errors.New("the worker is stopping")
 func (e *Endpoint) spread(ctx context.Context, deliveries func() int) error {
 	e.mu.Lock()
 	limit := e.limit
-	if limit != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero() {
-		limit = nil
-	}
+	open := limit != nil && !e.breaker.openUntil(e.gate.opt.Now()).IsZero()
 	e.mu.Unlock()
-	if limit == nil {
+	if limit == nil || open {
 		return nil
 	}
 	return limit.wait(ctx, e.gate.closing, deliveries)

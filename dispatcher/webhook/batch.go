@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -67,7 +68,7 @@ func appendBatch(dst []byte, list []*Message) []byte {
 	}
 	dst = slices.Grow(dst, size)
 	dst = append(dst, `{"type":"`+storage.EventPriceSignalBatch+`","timestamp":"`...)
-	dst = list[0].Trigger.CreatedAt.UTC().AppendFormat(dst, storage.TimeLayout)
+	dst = pricing.AppendTimestamp(dst, list[0].Trigger.CreatedAt.Time)
 	dst = append(dst, `","data":[`...)
 	for i, m := range list {
 		if i > 0 {

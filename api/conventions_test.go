@@ -186,6 +186,7 @@ func TestPaths_Unknown(t *testing.T) {
 	for _, p := range []string{
 		"/", "/v1", "/v1/", "/v2/feedback", "/v1/homes", "/v1/homes/home1", "/v1/homes/home1/price_signal/", "/V1/homes/home1/price_signal",
 		"//v1/homes/home1/price_signal", "/v1//homes/home1/price_signal", "/v1/homes/../homes/home1/price_signal", "/v1/./homes/home1/price_signal",
+		"/%761/homes/home1/price_signal", "/v1/homes/home1/price_signa%6c", "/v1/webhook/endpoints/lists", "/v1/webhook/endpoints/%6cist", "/v1/webhook/endpoints/ep_1%2Fget",
 		"/metrics", "/debug/pprof/", "/livez", "/v1/admin/organizations/list", "/v1/admin/import",
 	} {
 		a := e.ask(key, p, "").expect(t, 404, rest.CodeNotFound)

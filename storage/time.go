@@ -47,7 +47,8 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return t.UTC().AppendFormat(make([]byte, 0, len(TimeLayout)+2), `"`+TimeLayout+`"`), nil
+	const nanoseconds = 6 // digits that AppendFormat appends to those of a millisecond and cuts again
+	return t.UTC().AppendFormat(make([]byte, 0, len(TimeLayout)+2+nanoseconds), `"`+TimeLayout+`"`), nil
 }
 
 // UnmarshalJSON parses any RFC 3339 form, or null as the zero time. It refuses a time

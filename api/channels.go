@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // names no organization acts for the operator's channels.
 var channelRoutes = []operation{
 	do(rest.Route{
-		Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true,
+		Path: "/v1/channels/create", Name: "createChannel", Scope: storage.ScopeWrite, OfOperator: true, Idempotent: true, Checks: true,
 		Summary: "Create a notification channel",
 		Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 			"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
@@ -72,12 +73,23 @@ type createChannelInput struct {
 func (in *createChannelInput) setDefaults() { in.Events, in.Enabled = []string{}, true }
 
 func (s *server) createChannel(ctx context.Context, c *rest.Call, in *createChannelInput) (wire.Channel, error) {
-	ch := storage.Channel{ID: storage.NewID("ch_", c.Now), Base: storage.Base{OrganizationID: c.Org}}
-	err := s.setChannel(&in.ChannelSettings, &ch, &storage.Channel{}, &c.Wrong)
-	if err == nil {
-		err = s.create(ctx, c, &ch)
+	var ch storage.Channel
+	configure := func(id string) error {
+		ch = storage.Channel{ID: id, Base: storage.Base{OrganizationID: c.Org}}
+		return cmp.Or(s.setChannel(&in.ChannelSettings, &ch, &storage.Channel{}, &c.Wrong), c.Wrong.Err())
 	}
-	return showChannel(&ch), err
+	if err := configure(storage.NewID("ch_", c.Now)); err != nil {
+		return wire.Channel{}, err
+	}
+	return rest.Idempotent(ctx, s.rest, c, ch.ID, in, func(id string) (shown wire.Channel, err error) {
+		if ch.ID != id { // a sealed address belongs to an identifier
+			err = configure(id)
+		}
+		if err == nil {
+			err = createOnce(ctx, s.Store, &ch)
+		}
+		return showChannel(&ch), err
+	})
 }
 
 // updateChannelInput has the settings to change. An absent field keeps its value.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,19 +134,50 @@ func (in *createEndpointInput) setDefaults() {
 	in.Signature = storage.SignatureHMAC
 }
 
+// madeEndpoint is the first response to a request, as it is stored with its idempotency key.
+type madeEndpoint struct {
+	wire.Endpoint
+	// SealedSecret is empty for a key pair.
+	SealedSecret string
+}
+
 func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
 	in.SecretChoice.Check(&c.Wrong)
-	e := storage.NewWebhookEndpoint(c.Org)
-	e.ID = storage.NewID("ep_", c.Now)
-	err := s.configure(&in.EndpointSettings, &e, &storage.WebhookEndpoint{}, &c.Wrong)
-	if err == nil {
-		err = s.verifyURL(ctx, c, &e, &storage.WebhookEndpoint{}, &c.Wrong)
+	none := storage.WebhookEndpoint{}
+	configured := func(id string) (storage.WebhookEndpoint, error) {
+		e := storage.NewWebhookEndpoint(c.Org)
+		e.ID = id
+		return e, s.configure(&in.EndpointSettings, &e, &none, &c.Wrong)
 	}
-	if err != nil {
+	e, err := configured(storage.NewID("ep_", c.Now))
+	if err = cmp.Or(err, c.Wrong.Err()); err != nil {
 		return wire.EndpointWithSecret{}, err
 	}
-	secret := s.newSecret(&e, in.SecretChoice, c.Now)
-	return s.showSecret(&e, secret, s.create(ctx, c, &e))
+	made, err := rest.Idempotent(ctx, s.rest, c, e.ID, in, func(id string) (made madeEndpoint, err error) {
+		if e.ID != id { // sealed values belong to an identifier
+			e, err = configured(id)
+		}
+		if err == nil {
+			err = s.verifyURL(ctx, c, &e, &none, &c.Wrong)
+		}
+		if err = cmp.Or(err, c.Wrong.Err()); err != nil {
+			return made, err
+		}
+		s.newSecret(&e, in.SecretChoice, c.Now)
+		if err := createOnce(ctx, s.Store, &e); err != nil {
+			return made, err
+		}
+		if e.Secrets[0].PublicKey == "" {
+			made.SealedSecret = e.Secrets[0].Sealed
+		}
+		made.Endpoint, err = s.showEndpoint(&e)
+		return made, err
+	})
+	secret := ""
+	if err == nil && made.SealedSecret != "" {
+		secret, err = s.Vault.Open(c.Org, made.ID, made.SealedSecret)
+	}
+	return wire.EndpointWithSecret{Endpoint: made.Endpoint, Secret: secret}, err
 }
 
 func (s *server) listEndpoints(ctx context.Context, c *rest.Call, in *wire.PageInput) (wire.Page[wire.Endpoint], error) {

@@ -19,10 +19,13 @@ func (s *server) create(ctx context.Context, c *rest.Call, e storage.Entity) err
 }
 
 // createOnce creates an entity. If an earlier attempt of the same request has stored the
-// entity, createOnce reads the stored entity.
+// entity, perhaps in another process, createOnce reads the stored entity.
 func createOnce[T any, P storage.PointerTo[T]](ctx context.Context, s *storage.Store, e P) error {
 	err := s.Create(ctx, e)
-	if errors.Is(err, storage.ErrExists) {
+	if !errors.Is(err, storage.ErrExists) {
+		return err
+	}
+	if err = s.CatchUp(ctx); err == nil {
 		*e, err = storage.Get[T, P](s, e.Ref())
 	}
 	return err

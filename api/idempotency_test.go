@@ -50,6 +50,7 @@ func TestIdempotency_RepeatThatIsRefusedNow(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	e.store.SetLimit(storage.Limit{Kind: storage.KindSchedule, Max: 1, Setting: "max-schedules"})
+	e.store.SetLimit(storage.Limit{Kind: storage.KindWebhookEndpoint, Max: 2, Setting: "max-endpoints"})
 	e.load(`{"resource":"home","organizationId":"acme","id":"sf","zipcode":"94103"}`)
 	endpoint := e.newEndpoint(acme)
 	for _, c := range []struct {
@@ -58,6 +59,7 @@ func TestIdempotency_RepeatThatIsRefusedNow(t *testing.T) {
 		refused    int
 	}{
 		{"/v1/webhook/schedules/create", `{"everyMinutes":60}`, func() {}, 409},
+		{"/v1/webhook/endpoints/create", `{"url":"https://acme.example/hooks"}`, func() {}, 409},
 		{endpointsPath + endpoint + "/replay", `{"since":"2026-07-01T00:00:00Z"}`, func() { e.ask(acme, endpointsPath+endpoint+"/delete", "").ok(t) }, 404},
 		{
 			"/v1/homes/solar/create", `{"homeId":"sf","solarSystemSizeKw":5,"exportValues":"PG&E NBT24"}`,
@@ -84,6 +86,8 @@ func TestIdempotency_Repeats(t *testing.T) {
 	}{
 		{"trigger", triggerPath, acme, `{}`, ` {"startTime":null} `, `{"startTime":"2026-07-01T12:00:00Z","endTime":"2026-07-01T13:00:00Z"}`},
 		{"solar", "/v1/homes/solar/create", acme, `{"homeId":"home1","solarSystemSizeKw":5}`, `{"solarSystemSizeKw":5.0,"homeId":"home1","isNonNetMetered":false}`, `{"homeId":"home1","solarSystemSizeKw":6}`},
+		{"endpoint", endpointsPath + "create", acme, `{"url":"https://acme.example/hooks/token-1"}`, `{"url":"https://acme.example/hooks/token-1","enabled":true}`, `{"url":"https://acme.example/hooks/token-2"}`},
+		{"channel", "/v1/channels/create", acme, `{"kind":"SLACK","address":"https://slack.example/a"}`, `{"address":"https://slack.example/a","kind":"SLACK"}`, `{"kind":"SLACK","address":"https://slack.example/b"}`},
 		{"feedback", feedbackPath, "", `{"feedback_type":"bug","summary":"s","message":"m"}`, `{"message":"m","summary":"s","feedback_type":"bug"}`, `{"feedback_type":"bug","summary":"s","message":"n"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,6 +140,9 @@ func TestIdempotency_Concurrent(t *testing.T) {
 		{triggerPath, acme, `{}`},
 		{"/v1/homes/solar/create", acme, `{"homeId":"home1","solarSystemSizeKw":5}`},
 		{feedbackPath, "", `{"feedback_type":"bug","summary":"s","message":"m"}`},
+		{endpointsPath + "create", acme, `{"url":"https://acme.example/hooks"}`},
+		{"/v1/channels/create", acme, `{"kind":"SLACK","address":"https://slack.example/a"}`},
+		{"/v1/webhook/schedules/create", acme, `{"everyMinutes":60}`},
 	} {
 		const each = 8
 		answers := make([]answer, each*len(servers))
@@ -182,6 +189,34 @@ func TestIdempotency_AbortedRequest(t *testing.T) {
 	if list := e.operate("/v1/admin/feedback/list", "").ok(t)["data"].([]any); len(list) != 2 {
 		t.Errorf("the request was not repeated: %v", list)
 	}
+}
+
+// The repeat of a new endpoint gets its first secret, which is not stored in the clear.
+func TestIdempotency_EndpointSecret(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	ask := func() answer {
+		return e.repeat(e.public.URL, acme, endpointsPath+"create", `{"url":"https://acme.example/hooks/token-1"}`, "once")
+	}
+	first := ask()
+	made := first.ok(t)
+	request, revision := e.lastRequest()
+	if secret := made["secret"].(string); secret == "" || request.Answer == nil || strings.Contains(string(request.Answer), secret) {
+		t.Errorf("the secret %q is stored as %s", secret, request.Answer)
+	}
+	e.ask(acme, endpointsPath+made["id"].(string)+"/rotate_secret", "").ok(t)
+	if again := ask(); string(again.body) != string(first.body) {
+		t.Errorf("first %s, second %s", first.body, again.body)
+	}
+	// The repeat of a request that was cut off before its change has the first identifier.
+	request.Made, request.Answer = storage.NewID("ep_", e.clock()), nil
+	_, err := e.bus.PutRequest(t.Context(), request, revision)
+	must(t, err)
+	if again := ask().ok(t); again["id"] != request.Made || again["secret"] == made["secret"] {
+		t.Errorf("it became %v, want %s", again, request.Made)
+	}
+	// Its URL is sealed under that identifier. Otherwise an update could not open it.
+	e.ask(acme, endpointsPath+request.Made+"/update", `{"description":"a"}`).ok(t)
 }
 
 // TestIdempotency_Shares uses up the new idempotency keys of an organization and of a

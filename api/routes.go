@@ -109,9 +109,9 @@ var endpointRoutes = []operation{
 		Summary: "List the types of webhooks with the JSON Schemas of their bodies",
 	}, (*server).listEventTypes),
 	do(rest.Route{
-		Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Scope: storage.ScopeWrite, Checks: true,
+		Path: "/v1/webhook/endpoints/create", Name: "createEndpoint", Scope: storage.ScopeWrite, Idempotent: true, Checks: true,
 		Summary:     "Create a webhook endpoint",
-		Description: "Only this response contains the signing secret. At the operator's limit of endpoints, the response is 409.",
+		Description: "Only this response, and its repeat with the same Idempotency-Key, contains the signing secret. At the operator's limit of endpoints, the response is 409.",
 	}, (*server).createEndpoint),
 	do(rest.Route{Path: "/v1/webhook/endpoints/list", Name: "listEndpoints", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List the endpoints"}, (*server).listEndpoints),
 	do(rest.Route{Path: "/v1/webhook/endpoints/{id}/get", Name: "getEndpoint", Scope: storage.ScopeRead, Summary: "Get an endpoint"}, (*server).getEndpoint),

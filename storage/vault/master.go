@@ -70,11 +70,8 @@ func (k *DataKey) open(masters []MasterKey) ([]byte, error) {
 		return k.Sealed, nil
 	}
 	i := slices.IndexFunc(masters, func(m MasterKey) bool { return m.ID() == k.MasterKey })
-	switch {
-	case len(masters) == 0:
-		return nil, fmt.Errorf("%w with the master key %s: give it by GRIDHOOK_MASTER_KEY or --master-key-file", ErrLocked, k.MasterKey)
-	case i < 0:
-		return nil, fmt.Errorf("%w with the master key %s, which is not among the given keys", ErrLocked, k.MasterKey)
+	if i < 0 {
+		return nil, fmt.Errorf("%w with the master key %s, which is not among the given keys: give it by GRIDHOOK_MASTER_KEY or --master-key-file", ErrLocked, k.MasterKey)
 	}
 	aead, _ := newAEAD(masters[i][:]) // the key has a valid length
 	clear, err := aead.Open(nil, nil, k.Sealed, k.associated())

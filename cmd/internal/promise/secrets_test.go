@@ -349,9 +349,9 @@ func TestSecrets_LockedVault(t *testing.T) {
 	p, _ := whole(t, data, key("a master key of exactly 32 bytes"))
 	p.stop()
 	for says, env := range map[string][]string{
-		"give it by GRIDHOOK_MASTER_KEY":  nil,
-		"not among the given keys":        {key("another one of exactly 32 bytes!")},
-		"must be the base64 of 32 random": {"GRIDHOOK_MASTER_KEY=secret-and-short"},
+		"give it by GRIDHOOK_MASTER_KEY or --master-key-file": nil,
+		"not among the given keys: give it by":                {key("another one of exactly 32 bytes!")},
+		"must be the base64 of 32 random":                     {"GRIDHOOK_MASTER_KEY=secret-and-short"},
 	} {
 		cmd := exec.CommandContext(t.Context(), binaries.Gridhook, "serve", "--data", data, "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 		cmd.Env = append(blackbox.Environ(), env...)

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -48,7 +49,10 @@ func TestJourney_Partner(t *testing.T) {
 	p.click("nav a", "Endpoints")
 	p.click("button", "Add endpoint")
 	p.enter("URL", destination.URL)
+	p.losesResponse("/v1/webhook/endpoints/create")
 	p.click("button", "Create endpoint")
+	p.shows(".problem", "The server did not respond.")
+	p.click("button", "Create endpoint") // not a second one, which would get every webhook again
 	p.until(`t.field("Signing secret").value.startsWith("whsec_")`)
 	p.press(escapeKey, escapeKey) // the secret stays
 	v, err := verify.NewVerifier(ask[string](p, `t.field("Signing secret").value`))
@@ -65,6 +69,20 @@ func TestJourney_Partner(t *testing.T) {
 	if verified.Load() < homes || forged.Load() > 0 {
 		t.Errorf("%d webhooks were verified and %d were not, want %d and 0", verified.Load(), forged.Load(), homes)
 	}
+}
+
+// losesResponse makes the page lose the next response of an operation.
+func (p *tab) losesResponse(path string) {
+	p.t.Helper()
+	ask[bool](p, fmt.Sprintf(`(real => {
+		window.fetch = async (to, ...rest) => {
+			const response = await real(to, ...rest);
+			if (to !== %q) return response;
+			window.fetch = real;
+			throw new TypeError("lost");
+		};
+		return true;
+	})(window.fetch)`, path))
 }
 
 // TestJourney_Analyst finds a home without a price on the overview, reads the reason,

@@ -1,4 +1,5 @@
 // The endpoints of an organization, and the form to add one.
+import { idempotencyKey } from "../lib/api.js";
 import { button, h } from "../lib/dom.js";
 import { badge } from "../lib/parts.js";
 import { pages } from "../lib/pages.js";
@@ -36,6 +37,8 @@ function createPart(session, go) {
   const place = h("div");
   const open = button("Add endpoint", () => {
     open.hidden = true;
+    // A repeat after a lost response creates no second endpoint. A change is another request.
+    let once = idempotencyKey();
     const element = endpointForm({
       action: "Create endpoint", fresh: true,
       cancel: () => {
@@ -44,11 +47,12 @@ function createPart(session, go) {
         open.focus();
       },
       submit: async (settings) => {
-        const made = await session.client.call("/v1/webhook/endpoints/create", settings);
+        const made = await session.client.call("/v1/webhook/endpoints/create", settings, { idempotencyKey: once });
         await showVerifier(made, "Endpoint created");
         go(`/endpoints/${made.id}`);
       },
     });
+    element.addEventListener("change", () => { once = idempotencyKey(); });
     place.replaceChildren(h("section", { class: "panel", "aria-label": "New endpoint" }, h("h2", {}, "New endpoint"), element));
     element.querySelector("input").focus();
   }, { class: "primary" });

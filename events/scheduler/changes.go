@@ -137,8 +137,8 @@ func (c *changes) announce(ctx context.Context, r storage.Record) error {
 			err = c.accept(ctx, r.Org, change, r.Revision, last)
 		}
 	}
-	if err == nil && o.Removed {
-		err = c.deleteRemoved(ctx, r)
+	if err == nil && o.Removed { // unless a client has created it again: a VEN then has the same identifier
+		err = c.Store.DeleteEach(ctx, []storage.Record{r})
 	}
 	return c.orDropped(ctx, r.Ref, err)
 }
@@ -151,18 +151,6 @@ func (c *changes) orDropped(ctx context.Context, ref storage.Ref, err error) err
 	}
 	c.Log.Error("change of an OpenADR object dropped", "object", ref.String(), "error", err)
 	return nil
-}
-
-// deleteRemoved deletes an object permanently, unless a client has created it again. A VEN
-// that is created again has the same identifier.
-func (c *changes) deleteRemoved(ctx context.Context, r storage.Record) error {
-	return c.Store.Rewrite(ctx, func(v storage.View) (change storage.Revised, err error) {
-		current, err := v.Get(r.Ref)
-		if err == nil && current.Revision == r.Revision {
-			change.Gone = []storage.Ref{r.Ref}
-		}
-		return change, storage.IgnoreNotFound(err)
-	})
 }
 
 // subscribed counts an organization's subscriptions and reports whether a notification may

@@ -86,7 +86,7 @@ func composedOf(v View, part Ref) (*Ref, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, err := hasPart(v, record, part); found || err != nil {
+		if found, err := hasPart(v, record, record.Org, part); found || err != nil {
 			return &record.Ref, err
 		}
 	}
@@ -126,16 +126,16 @@ func UsesPlan(v View, home, plan Ref) (bool, error) {
 	if err != nil || record.Ref == plan {
 		return err == nil, IgnoreNotFound(err)
 	}
-	return hasPart(v, record, plan)
+	return hasPart(v, record, home.Org, plan)
 }
 
-// hasPart reports whether a stored plan has a part. An undecodable plan has none: it has no
-// price anyway.
-func hasPart(v View, record Record, part Ref) (bool, error) {
+// hasPart reports whether a stored plan has a part for an organization, whose own plans hide
+// shared parts. An undecodable plan has none: it has no price anyway.
+func hasPart(v View, record Record, org string, part Ref) (bool, error) {
 	plan, err := Decode[RatePlan](record)
 	if err != nil || !plan.names(part.ID) {
 		return false, nil //nolint:nilerr // see above
 	}
-	found, err := FindShared(v, KindRatePlan.Ref(record.Org, part.ID))
+	found, err := FindShared(v, KindRatePlan.Ref(org, part.ID))
 	return err == nil && found.Org == part.Org, IgnoreNotFound(err)
 }

@@ -131,3 +131,35 @@ func TestDelete_PartOfPlan(t *testing.T) {
 		}
 	}
 }
+
+// A home on a shared composed plan has the prices of its organization's own plan in the place
+// of a shared part.
+func TestUsesPlan_OwnPlanHidesPart(t *testing.T) {
+	s := partsStore(t)
+	storagetest.Put(t, s, composed(storage.Shared, "bundle", delivery("shared"), generation("both")))
+	for _, tt := range []struct {
+		org, home string
+		plan      storage.Ref
+		want      bool
+	}{
+		{"org", "bundle", storage.KindRatePlan.Ref("org", "both"), true},
+		{"org", "bundle", storage.KindRatePlan.Ref(storage.Shared, "both"), false},
+		{"org", "bundle", storage.KindRatePlan.Ref(storage.Shared, "shared"), true},
+		{"other", "bundle", storage.KindRatePlan.Ref(storage.Shared, "both"), true},
+		{"other", "bundle", storage.KindRatePlan.Ref("org", "both"), false},
+		{"org", "composed", storage.KindRatePlan.Ref("org", "own"), true},
+		{"org", "both", storage.KindRatePlan.Ref(storage.Shared, "both"), false},
+		{"org", "", storage.KindRatePlan.Ref("org", "own"), false},
+	} {
+		err := s.View(func(v storage.View) error {
+			got, err := storage.UsesPlan(v, storage.KindRatePlan.Ref(tt.org, tt.home), tt.plan)
+			if got != tt.want {
+				t.Errorf("a home of %s on %q uses %s: %t", tt.org, tt.home, tt.plan, got)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

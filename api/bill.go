@@ -87,7 +87,7 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	if storage.IgnoreNotFound(err) != nil {
 		return h, err
 	}
-	_, h.Metered = measured.Typical()
+	h.Metered = measured.Typical()
 	system, _, err := storage.Read[storage.Solar](v, storage.KindSolar.Ref(c.Org, c.ID))
 	if errors.Is(err, storage.ErrNotFound) {
 		return h, nil

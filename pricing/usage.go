@@ -24,24 +24,17 @@ type Usage struct {
 	// allowance.
 	BaselineDailyKWh float64
 	// Metered is the metered use. In its months it replaces DailyKWh; nil if there is none.
-	Metered *MeteredUse
+	Metered *solar.Metered
 }
-
-// MeteredUse is the mean metered energy of a day in each calendar month. The zero day
-// stands for a month that is not metered.
-type MeteredUse [12]MeteredDay
-
-// MeteredDay is the energy of a day from and to the grid, kWh.
-type MeteredDay struct{ Drawn, Sent float64 }
 
 // daily returns the use of a day in a month, kWh, and whether it is known and metered. Net
 // metering counts the energy from the grid minus the energy to the grid.
 func (u *Usage) daily(month time.Month, netted bool) (kwh float64, known, metered bool) {
-	if u.Metered == nil || u.Metered[month-1] == (MeteredDay{}) {
+	day := u.Metered.Month(month)
+	switch {
+	case day == nil || day.Drawn == 0 && day.Sent == 0: // a meter without any energy tells nothing of the use
 		return u.DailyKWh, u.DailyKWh > 0, false
-	}
-	day := u.Metered[month-1]
-	if netted {
+	case netted:
 		return max(day.Drawn-day.Sent, 0), true, true
 	}
 	return day.Drawn, true, true

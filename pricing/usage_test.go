@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gridhook/gridhook/pricing"
+	"github.com/gridhook/gridhook/pricing/solar"
 )
 
 func date(s string) pricing.Date {
@@ -98,10 +99,10 @@ func TestTiers_BaselineOfSeasons(t *testing.T) {
 }
 
 // use returns the metered use of months: kWh a day from and to the grid.
-func use(drawn, sent float64, months ...time.Month) *pricing.MeteredUse {
-	u := new(pricing.MeteredUse)
+func use(drawn, sent float64, months ...time.Month) *solar.Metered {
+	u := new(solar.Metered)
 	for _, month := range months {
-		u[month-1] = pricing.MeteredDay{Drawn: drawn, Sent: sent}
+		u[month-1] = &solar.MeteredMonth{Drawn: drawn, Sent: sent}
 	}
 	return u
 }
@@ -111,7 +112,7 @@ func TestTiers_MeteredUse(t *testing.T) {
 	jackson := jacksonEMC() // to 650 and to 1000 kWh a month
 	netted := jackson.With("dgrules", "Net Metering")
 	crossing := use(100, 0, time.June)
-	crossing[time.July-1] = pricing.MeteredDay{Drawn: 10}
+	crossing[time.July-1] = &solar.MeteredMonth{Drawn: 10}
 	for _, tt := range []struct {
 		name  string
 		plan  doc

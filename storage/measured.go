@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -68,22 +67,20 @@ func (m *MeasuredMonth) measured() (start time.Time, hours float64) {
 	return start, max(0, start.AddDate(0, 1, 0).Sub(start).Hours()-m.MissingHours)
 }
 
-// typicalMonth is the mean of all stored months of the same name, such as all Julys.
-// Usually there is one. The first and the last month of a file may share the days.
-type typicalMonth struct {
-	solar.MeteredMonth
-	drawn, sent, hours float64 // kWh, kWh and hours with readings
-}
-
-// Typical returns the measured use and load by calendar month. Months that lack more than
-// 72 hours are not measured. load is nil if no month is measured.
-func (m *MeasuredLoad) Typical() (daily pricing.MeteredUse, load *solar.Metered) {
-	var all [len(daily)]typicalMonth
+// Typical returns the measured energy by calendar month, nil if no month is measured. It is
+// the mean of all stored months of the same name, such as all Julys. Usually there is one. The
+// first and the last month of a file may share the days. Months that lack more than 72 hours
+// are not measured.
+func (m *MeasuredLoad) Typical() (typical *solar.Metered) {
+	var all [len(typical)]struct {
+		solar.MeteredMonth
+		hours float64 // with readings
+	}
 	for i := range m.Months {
 		month := &m.Months[i]
 		start, hours := month.measured()
 		t := &all[start.Month()-1]
-		t.drawn, t.sent, t.hours = t.drawn+month.KWh, t.sent+known(month.ExportKWh, 0), t.hours+hours
+		t.Drawn, t.Sent, t.hours = t.Drawn+month.KWh, t.Sent+known(month.ExportKWh, 0), t.hours+hours
 		t.Exports = t.Exports || month.ExportKWh != nil
 		for hour, watts := range month.Watts {
 			t.NetKW[hour] += float64(watts) / 1000 * hours
@@ -97,13 +94,13 @@ func (m *MeasuredLoad) Typical() (daily pricing.MeteredUse, load *solar.Metered)
 		for hour := range t.NetKW {
 			t.NetKW[hour] /= t.hours
 		}
-		if load == nil {
-			load = new(solar.Metered)
+		t.Drawn, t.Sent = 24*t.Drawn/t.hours, 24*t.Sent/t.hours
+		if typical == nil {
+			typical = new(solar.Metered)
 		}
-		load[i] = &t.MeteredMonth
-		daily[i] = pricing.MeteredDay{Drawn: 24 * t.drawn / t.hours, Sent: 24 * t.sent / t.hours}
+		typical[i] = &t.MeteredMonth
 	}
-	return daily, load
+	return typical
 }
 
 var daysOfMonth = [12]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}

@@ -108,9 +108,7 @@ func (p *Profile) above(month, quarter int, mean float64) float64 {
 func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // Metered reports whether the load of a month is metered.
-func (c *Chance) Metered(month time.Month) bool {
-	return c.metered != nil && c.metered[month-1] != nil
-}
+func (c *Chance) Metered(month time.Month) bool { return c.metered.Month(month) != nil }
 
 // At returns the probability that the home exports in the quarter hour that starts at an
 // instant, given in Unix seconds. The middle selects the quarter hour of the table.

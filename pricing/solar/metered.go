@@ -6,16 +6,26 @@ import (
 	"time"
 )
 
-// Metered is the measured power of a home by calendar month. A nil month is not measured.
+// Metered is the measured energy of a home by calendar month. A nil month is not measured.
 type Metered [12]*MeteredMonth
 
-// MeteredMonth is the measured power of a home in a calendar month.
+// MeteredMonth is the measured energy of a home in a calendar month.
 type MeteredMonth struct {
+	// Drawn and Sent are the mean energy of a day from and to the grid, kWh.
+	Drawn, Sent float64
 	// NetKW is the mean power from the grid, minus to the grid, by hour of the local day.
 	NetKW [24]float64
 	// Exports reports whether the meter also counts the energy to the grid. Such a meter
 	// is between the grid and the home with its array.
 	Exports bool
+}
+
+// Month returns a calendar month, nil if it is not metered. m may be nil.
+func (m *Metered) Month(month time.Month) *MeteredMonth {
+	if m == nil {
+		return nil
+	}
+	return m[month-1]
 }
 
 // Months returns the number of metered months.

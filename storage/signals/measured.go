@@ -3,16 +3,15 @@ package signals
 import (
 	"errors"
 
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/solar"
 	"github.com/gridhook/gridhook/storage"
 )
 
-// measuredLoad is a home's measured load in the form of package pricing.
+// measuredLoad is a home's measured load in the form of package pricing, nil if no month is
+// measured.
 type measuredLoad struct {
 	revision uint64
-	daily    pricing.MeteredUse
-	load     *solar.Metered
+	*solar.Metered
 }
 
 // addMeasured adds the home's measured load, if it has a month without many gaps.
@@ -36,11 +35,9 @@ func (r *Reader) addMeasured(s *homeInputs, home *Home) error {
 		if err != nil {
 			return nil, err
 		}
-		made := &measuredLoad{revision: record.Revision}
-		made.daily, made.load = stored.Typical()
-		return made, nil
+		return &measuredLoad{record.Revision, stored.Typical()}, nil
 	})
-	if err == nil && measured.load != nil {
+	if err == nil && measured.Metered != nil {
 		s.measured, s.key.chance.measured = measured, measured.revision
 	}
 	return err

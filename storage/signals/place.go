@@ -124,7 +124,7 @@ func (p *Pricer) chance(k chanceKey, measured *measuredLoad) (*solar.Chance, err
 		location, _ := storage.Location(k.timezone) // callers have checked the time zone
 		home := solar.Home{SizeKW: math.Exp(float64(k.size) * sizeStep), AnnualKWh: 1, Lat: k.lat, Lon: k.lon, Location: location}
 		if measured != nil {
-			home.Metered = measured.load
+			home.Metered = measured.Metered
 		}
 		return calculate(func() (*solar.Chance, error) { return solar.NewChance(profile, home) })
 	})

@@ -249,7 +249,7 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 	k := &s.key
 	in = pricing.Input{Location: s.location, Usage: k.usage, MarketBidding: k.bids}
 	if s.measured != nil {
-		in.Usage.Metered = &s.measured.daily
+		in.Usage.Metered = s.measured.Metered
 	}
 	if k.carbon != "" {
 		in.Carbon, in.CarbonIntensity = k.grid, k.carbon

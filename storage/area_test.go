@@ -13,7 +13,9 @@ import (
 
 func TestArea_Check(t *testing.T) {
 	yes := true
-	check(t, func() storage.Area { return storage.Area{Code: "606", Supported: &yes} }, []tweak[storage.Area]{
+	check(t, func() storage.Area {
+		return storage.Area{Correction: eligibility.Correction{Code: "606", Supported: &yes}}
+	}, []tweak[storage.Area]{
 		{"a zipcode", func(a *storage.Area) { a.Code = "60614" }, ""},
 		{"a state", func(a *storage.Area) { a.Code = "IL" }, ""},
 		{"nothing said", func(a *storage.Area) { a.Supported = nil }, "supported"},
@@ -34,9 +36,9 @@ func TestOverrides_StoredFacts(t *testing.T) {
 	storagetest.Put(t, s,
 		&storage.Utility{Utility: eligibility.Utility{EIAID: 7, Name: "Seven"}, Base: storage.Base{OrganizationID: storage.Shared}},
 		&storage.DemandResponse{EIAID: 7, Programs: []string{"Night Shift"}, Base: storage.Base{OrganizationID: storage.Shared}},
-		&storage.Area{Code: "606", Supported: &no, Utilities: []int{7}, Base: storage.Base{OrganizationID: storage.Shared}},
-		&storage.Area{Code: "60615", Supported: &yes, Base: storage.Base{OrganizationID: storage.Shared}},
-		&storage.Area{Code: "AK", Supported: &yes, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Correction: eligibility.Correction{Code: "606", Supported: &no, Utilities: []int{7}}, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Correction: eligibility.Correction{Code: "60615", Supported: &yes}, Base: storage.Base{OrganizationID: storage.Shared}},
+		&storage.Area{Correction: eligibility.Correction{Code: "AK", Supported: &yes}, Base: storage.Base{OrganizationID: storage.Shared}},
 	)
 	err := s.View(func(v storage.View) error {
 		c := eligibility.Checker{Overrides: storage.Overrides(v)}

@@ -34,12 +34,8 @@ func (c *Checker) Check(zipcode string) (Result, Area) {
 	if code == "" {
 		return refused("The zipcode has not the form of a US zipcode such as 60614."), area
 	}
-	var said Support
-	var saidSo bool
-	if c.Overrides != nil {
-		said, saidSo = specific(c.Overrides.Support, code, code[:prefixDigits], area.State)
-	}
-	if !found && !saidSo {
+	said := c.specific((*Correction).Decides, code, code[:prefixDigits], area.State)
+	if !found && said == nil {
 		return refused(unknownReason(code)), area
 	}
 	r := Result{
@@ -49,8 +45,8 @@ func (c *Checker) Check(zipcode string) (Result, Area) {
 	}
 	r.Supported = r.TariffData || r.WholesaleMarket
 	r.Reason = reason(&area, &r)
-	if saidSo {
-		r.Supported, r.Reason = said.Supported, operatorSays(said)+" "+r.Reason
+	if said != nil {
+		r.Supported, r.Reason = *said.Supported, operatorSays(said)+" "+r.Reason
 	}
 	return r, area
 }

@@ -6,41 +6,49 @@ import (
 )
 
 // Overrides finds the operator's corrections of the embedded facts. Package storage
-// validates them. ok is false if there is none. An area is a zipcode, a prefix of three digits
-// or, for Support only, a state's two letters. The most specific area wins.
+// validates them. ok is false if there is none.
 type Overrides interface {
 	// Utility returns a utility that is added, or replaces the embedded one.
 	Utility(eiaID int) (u Utility, ok bool)
 	// Programs returns a utility's demand-response programs.
 	Programs(eiaID int) (names []string, ok bool)
-	Territory(area string) (t Territory, ok bool)
-	Support(area string) (s Support, ok bool)
+	// Area returns the correction of an area, zero if there is none.
+	Area(code string) Correction
 }
 
-// Territory replaces the embedded utilities of an area.
-type Territory struct {
-	Utilities []int  // EIA ids, the main one first
-	Market    string // RTO or ISO; empty if there is none
-	// Timezone and State are required only if the embedded facts lack the area.
-	Timezone string
-	State    string
+// Correction is the operator's correction of an area: whether it is supported regardless of
+// other facts, and which utilities serve it instead of the embedded ones. The most specific area
+// wins. The tags are for what the operator says of an area.
+type Correction struct {
+	Code      string `json:"area" pattern:"area" doc:"A zipcode of five digits, a prefix of three, or a state's two letters." example:"606"`
+	Supported *bool  `json:"supported" doc:"null if the published data decides." example:"true"`
+	Reason    string `json:"reason" maxLength:"500" doc:"The reason that an eligibility check shows. It may be empty." example:"a pilot"`
+	Utilities []int  `json:"utilities" maxItems:"100" itemsMinimum:"1" doc:"The EIA numbers of the utilities that serve a zipcode or a prefix, the main utility first. An empty list keeps the published utilities." example:"[4110]"`
+	Market    string `json:"market" maxLength:"64" doc:"The RTO or ISO, or empty for none. Requires utilities." example:"PJM"`
+	Timezone  string `json:"timezone" maxLength:"64" doc:"An IANA name, required for an area without published data. Requires utilities." example:"America/Chicago"`
+	State     string `json:"state" pattern:"state" doc:"Two letters, required for an area without published data. Requires utilities." example:"IL"`
 }
 
-// Support sets whether an area is supported, regardless of other facts.
-type Support struct {
-	Area      string // its key, for the reason of a result
-	Supported bool
-	Reason    string // shown to the caller; may be empty
+// Decides reports whether the correction says that the area is supported or is not.
+func (c *Correction) Decides() bool { return c.Supported != nil }
+
+// Serves reports whether the correction replaces the area's utilities, market, time zone or
+// state.
+func (c *Correction) Serves() bool {
+	return len(c.Utilities) > 0 || c.Market != "" || c.Timezone != "" || c.State != ""
 }
 
-// specific looks up areas in their order until one has an entry.
-func specific[T any](find func(area string) (T, bool), areas ...string) (found T, ok bool) {
-	for _, area := range areas {
-		if found, ok = find(area); ok {
-			break
+// specific returns the first correction of areas that says what is asked for, nil if none does.
+func (c *Checker) specific(says func(*Correction) bool, areas ...string) *Correction {
+	if c.Overrides == nil {
+		return nil
+	}
+	for _, code := range areas {
+		if found := c.Overrides.Area(code); says(&found) {
+			return &found
 		}
 	}
-	return found, ok
+	return nil
 }
 
 // override replaces an area's facts by the operator's facts. The area may be unknown (no
@@ -49,7 +57,7 @@ func (c *Checker) override(a *Area) {
 	if c.Overrides == nil {
 		return
 	}
-	if t, ok := specific(c.Overrides.Territory, a.Code, a.Code[:prefixDigits]); ok {
+	if t := c.specific((*Correction).Serves, a.Code, a.Code[:prefixDigits]); t != nil {
 		a.Market, a.Utilities, a.overridden = t.Market, nil, true
 		a.Timezone, a.State = cmp.Or(t.Timezone, a.Timezone), cmp.Or(t.State, a.State)
 		for _, id := range t.Utilities {

@@ -10,19 +10,14 @@ import (
 
 // corrections are overrides in maps.
 type corrections struct {
-	utilities   map[int]eligibility.Utility
-	programs    map[int][]string
-	territories map[string]eligibility.Territory
-	areas       map[string]eligibility.Support
+	utilities map[int]eligibility.Utility
+	programs  map[int][]string
+	areas     map[string]eligibility.Correction
 }
 
 func (c corrections) Utility(id int) (eligibility.Utility, bool) { return in(c.utilities, id) }
 func (c corrections) Programs(id int) ([]string, bool)           { return in(c.programs, id) }
-
-func (c corrections) Territory(area string) (eligibility.Territory, bool) {
-	return in(c.territories, area)
-}
-func (c corrections) Support(area string) (eligibility.Support, bool) { return in(c.areas, area) }
+func (c corrections) Area(code string) eligibility.Correction    { return c.areas[code] }
 
 func in[K comparable, V any](m map[K]V, k K) (V, bool) {
 	v, ok := m[k]
@@ -35,16 +30,14 @@ func TestOverrides_Apply(t *testing.T) {
 			15497: {EIAID: 15497, Name: "LUMA Energy", DemandResponseCustomers: 1},
 			18280: {EIAID: 18280, Name: "SSVEC"},
 		},
-		territories: map[string]eligibility.Territory{
+		programs: map[int][]string{4110: {"Only This"}},
+		areas: map[string]eligibility.Correction{
 			"009":   {Utilities: []int{15497}, Timezone: "America/Puerto_Rico", State: "PR"},
 			"98101": {Utilities: []int{14328}, Market: "CAISO"},
-		},
-		programs: map[int][]string{4110: {"Only This"}},
-		areas: map[string]eligibility.Support{
-			"PR":    {Area: "PR", Supported: true, Reason: "a pilot"},
-			"606":   {Area: "606", Supported: false},
-			"60614": {Area: "60614", Supported: true},
-			"AK":    {Area: "AK", Supported: true},
+			"PR":    {Code: "PR", Supported: new(true), Reason: "a pilot"},
+			"606":   {Code: "606", Supported: new(false)},
+			"60614": {Code: "60614", Supported: new(true)},
+			"AK":    {Code: "AK", Supported: new(true)},
 		},
 	})
 	for _, want := range []struct {
@@ -79,7 +72,7 @@ func TestOverrides_Apply(t *testing.T) {
 // A utility that an override moves to another state brings no programs of its own states.
 func TestOverrides_ProgramsOfStates(t *testing.T) {
 	const pacificorp = 14354
-	c := checker(t, corrections{territories: map[string]eligibility.Territory{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
+	c := checker(t, corrections{areas: map[string]eligibility.Correction{"60614": {Utilities: []int{pacificorp}}, "84101": {Utilities: []int{pacificorp}}}})
 	if r, _ := c.Check("60614"); slices.ContainsFunc(r.DemandResponsePrograms, func(name string) bool { return strings.Contains(name, ":") || strings.Contains(name, "Wattsmart") }) {
 		t.Errorf("programs of PacifiCorp in Illinois: %q", r.DemandResponsePrograms)
 	}

@@ -22,10 +22,10 @@ func reason(a *Area, r *Result) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-func operatorSays(s Support) string {
-	words := "The operator supports " + s.Area
-	if !s.Supported {
-		words = "The operator does not support " + s.Area
+func operatorSays(s *Correction) string {
+	words := "The operator supports " + s.Code
+	if !*s.Supported {
+		words = "The operator does not support " + s.Code
 	}
 	if s.Reason != "" {
 		words += ": " + strings.TrimSuffix(s.Reason, ".")

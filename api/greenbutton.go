@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -29,9 +28,11 @@ func (s *server) importGreenButton(ctx context.Context, c *rest.Call, _ *struct{
 	if !ok {
 		return out, rest.Invalid("timezone", fmt.Sprintf("of home %q is missing: set it", c.ID))
 	}
-	if out.Months, err = measuredMonths(readings, zone); err != nil {
+	months, err := readings.Months(zone)
+	if err != nil {
 		return out, rest.Invalid("body", err.Error())
 	}
+	out.Months = months[max(0, len(months)-storage.MaxMeasuredMonths):]
 	out.Warnings = meterWarnings(readings, out.Months, zone)
 	line, err := json.Marshal(map[string]any{
 		"resource": storage.KindMeasuredLoad, "organizationId": c.Org, "homeId": c.ID, "months": out.Months,
@@ -54,29 +55,6 @@ func (s *server) importGreenButton(ctx context.Context, c *rest.Call, _ *struct{
 	}
 	return out, nil
 }
-
-// measuredMonths returns the newest months of a file.
-func measuredMonths(readings *greenbutton.Readings, zone *time.Location) ([]storage.MeasuredMonth, error) {
-	months, err := readings.Months(zone)
-	if err != nil {
-		return nil, err
-	}
-	var newest []storage.MeasuredMonth
-	for _, m := range months[max(0, len(months)-storage.MaxMeasuredMonths):] {
-		stored := storage.MeasuredMonth{
-			Month: m.Start.Format("2006-01"), KWh: rounded(m.Drawn, 1e3), MissingHours: rounded(m.Missing.Hours(), 1e2), Watts: m.Watts[:],
-		}
-		if m.Exports {
-			sent := rounded(m.Sent, 1e3)
-			stored.ExportKWh = &sent
-		}
-		newest = append(newest, stored)
-	}
-	return newest, nil
-}
-
-// rounded rounds to steps of 1/steps.
-func rounded(v, steps float64) float64 { return math.Round(v*steps) / steps }
 
 // meterWarnings says which hours a file lacks, and that it has another local time than the
 // home.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gridhook/gridhook/pricing/greenbutton"
 	"github.com/gridhook/gridhook/pricing/solar"
 )
 
@@ -18,13 +19,7 @@ type MeasuredLoad struct {
 }
 
 // MeasuredMonth is the metered energy of a calendar month in the home's time zone.
-type MeasuredMonth struct {
-	Month        string   `json:"month" pattern:"month" example:"2026-07"`
-	KWh          float64  `json:"kwh" minimum:"0" maximum:"1000000" doc:"The energy from the grid in the hours with readings." example:"812.4"`
-	ExportKWh    *float64 `json:"exportKwh,omitempty" minimum:"0" maximum:"1000000" doc:"The energy to the grid. Absent if the meter does not count it: then watts is the load without solar." example:"120.7"`
-	MissingHours float64  `json:"missingHours,omitempty" minimum:"0" maximum:"745" doc:"The hours of the month without readings. A month is used if at most 72 hours are missing." example:"1.5"`
-	Watts        []int    `json:"watts" minItems:"24" maxItems:"24" itemsMinimum:"-1000000" itemsMaximum:"1000000" doc:"The mean power from the grid, minus to the grid, in each hour of the local day." example:"[310,290,280,280,300,420,610,540,480,450,430,440,460,470,520,640,810,990,1080,1010,860,690,480,360]"`
-}
+type MeasuredMonth = greenbutton.Month
 
 // MaxMeasuredMonths is the number of stored months: a year, and the same month of the year
 // before, which may share its days with the newest month.
@@ -60,9 +55,9 @@ func (m *MeasuredLoad) Merge(stored *MeasuredLoad) {
 	m.Months = m.Months[max(0, len(m.Months)-MaxMeasuredMonths):]
 }
 
-// measured returns the start of the month in universal time, and its hours with readings.
+// measured returns the start of a month in universal time, and its hours with readings.
 // It ignores changes of the clock. The tag pattern has checked the text of the month.
-func (m *MeasuredMonth) measured() (start time.Time, hours float64) {
+func measured(m *MeasuredMonth) (start time.Time, hours float64) {
 	start, _ = time.Parse(monthLayout, m.Month)
 	return start, max(0, start.AddDate(0, 1, 0).Sub(start).Hours()-m.MissingHours)
 }
@@ -78,7 +73,7 @@ func (m *MeasuredLoad) Typical() (typical *solar.Metered) {
 	}
 	for i := range m.Months {
 		month := &m.Months[i]
-		start, hours := month.measured()
+		start, hours := measured(month)
 		t := &all[start.Month()-1]
 		t.Drawn, t.Sent, t.hours = t.Drawn+month.KWh, t.Sent+known(month.ExportKWh, 0), t.hours+hours
 		t.Exports = t.Exports || month.ExportKWh != nil

@@ -39,6 +39,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[Eligibility]():                    "EligibilityResult",
 	reflect.TypeFor[pricing.Regime]():                 "NetMeteringRegime",
 	reflect.TypeFor[bill.Month]():                     "BillMonth",
+	reflect.TypeFor[storage.MeasuredMonth]():          "MeasuredMonth",
 	reflect.TypeFor[savings.Gas]():                    "SavingsGas",
 	reflect.TypeFor[savings.Equipment]():              "HVACEquipment",
 	reflect.TypeFor[pricing.Part]():                   "PricePart",

@@ -59,10 +59,9 @@ func TestMonths_ClockChanges(t *testing.T) {
 	byHour := func(at time.Time) int { return 100 * (1 + at.In(z).Hour()) }
 	for _, tt := range []struct {
 		from, to string
-		hours    int
-	}{{"2026-03-01", "2026-04-01", 743}, {"2026-11-01", "2026-12-01", 721}} {
+	}{{"2026-03-01", "2026-04-01"}, {"2026-11-01", "2026-12-01"}} { // of 743 and 721 hours
 		got := months(t, readingType("in", 1, 72, 0)+block("a", hours(z, tt.from, tt.to, byHour)), z)
-		if len(got) != 1 || got[0].Missing != 0 || got[0].Measured != time.Duration(tt.hours)*time.Hour || got[0].Start.Format(time.DateOnly) != tt.from {
+		if len(got) != 1 || got[0].MissingHours != 0 || got[0].Month != tt.from[:len("2026-03")] {
 			t.Fatalf("%s: %+v", tt.from, got)
 		}
 		for hour, watts := range got[0].Watts {
@@ -89,13 +88,13 @@ func TestMonths_GapsAndExports(t *testing.T) {
 		t.Fatalf("%d months", len(got))
 	}
 	july, august := got[0], got[1]
-	if july.Missing != 2*time.Hour || math.Abs(july.Drawn-0.5*742) > 1e-9 || math.Abs(july.Sent-62) > 1e-9 || !july.Exports {
+	if july.MissingHours != 2 || math.Abs(july.KWh-0.5*742) > 1e-9 || july.ExportKWh == nil || math.Abs(*july.ExportKWh-62) > 1e-9 {
 		t.Errorf("July is %+v", july)
 	}
 	if july.Watts[11] != 500 || july.Watts[12] != -1500 {
 		t.Errorf("July has %v W", july.Watts)
 	}
-	if august.Missing != 29*24*time.Hour || august.Drawn != 24 {
+	if august.MissingHours != 29*24 || august.KWh != 24 {
 		t.Errorf("August is %+v", august)
 	}
 }
@@ -108,7 +107,7 @@ func TestMonths_TwoMeters(t *testing.T) {
 	second := map[int]int{740: 250, 741: 250, 743: 250}
 	other := strings.NewReplacer("/UsagePoint/1/", "/UsagePoint/2/")
 	got := months(t, readingType("in", 1, 72, 0)+meter("a", "in")+other.Replace(meter("a", "in"))+block("a", first)+other.Replace(block("a", second)), z)
-	if want := 0.5*740 + 0.75*3; len(got) != 1 || got[0].Missing != time.Hour || math.Abs(got[0].Drawn-want) > 1e-9 {
+	if want := 0.5*740 + 0.75*3; len(got) != 1 || got[0].MissingHours != 1 || math.Abs(got[0].KWh-want) > 1e-9 {
 		t.Errorf("%+v, want %v kWh and an hour missing", got, want)
 	}
 }
@@ -116,7 +115,7 @@ func TestMonths_TwoMeters(t *testing.T) {
 // A meter that counts backwards has one direction with negative values.
 func TestMonths_NegativeValues(t *testing.T) {
 	got := months(t, readingType("net", 4, 72, 0)+block("a", map[int]int{0: 500, 1: -700}), zone(t, "America/Los_Angeles"))
-	if m := got[0]; m.Drawn != 0.5 || math.Abs(m.Sent-0.7) > 1e-9 || !m.Exports || m.Watts[0] != 500 || m.Watts[1] != -700 || m.Watts[2] != -100 {
+	if m := got[0]; m.KWh != 0.5 || m.ExportKWh == nil || math.Abs(*m.ExportKWh-0.7) > 1e-9 || m.Watts[0] != 500 || m.Watts[1] != -700 || m.Watts[2] != -100 {
 		t.Errorf("it is %+v; an hour without readings has the mean of -100 W", m)
 	}
 }

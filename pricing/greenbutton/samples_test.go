@@ -103,5 +103,5 @@ func describe(text []byte, t *testing.T) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%d of %s from %s: %.3f kWh in %s", len(u.KWh), u.Step, day, months[0].Drawn, months[0].Start.Format("2006-01"))
+	return fmt.Sprintf("%d of %s from %s: %.3f kWh in %s", len(u.KWh), u.Step, day, months[0].KWh, months[0].Month)
 }

@@ -134,7 +134,7 @@ func FuzzRead(f *testing.F) {
 		}
 		months, err := r.Months(time.UTC)
 		for _, m := range months {
-			if m.Missing < 0 || m.Measured <= 0 || m.Drawn < 0 || m.Sent < 0 {
+			if m.MissingHours < 0 || m.KWh < 0 || m.ExportKWh != nil && *m.ExportKWh < 0 {
 				t.Errorf("a month is %+v", m)
 			}
 		}

@@ -121,12 +121,12 @@ func add(t testing.TB, log storage.Log, w storage.Write) {
 // expiring is a log whose last record expires while a replica starts.
 type expiring struct {
 	*storagetest.Log
-	asked atomic.Bool
+	asked atomic.Int32
 }
 
 func (l *expiring) Newest(ctx context.Context) (uint64, error) {
 	last, err := l.Last(ctx)
-	if l.asked.Swap(true) {
+	if l.asked.Add(1) > 1 {
 		last--
 	}
 	return last, err
@@ -137,14 +137,21 @@ func (l *expiring) Tail(ctx context.Context, _ uint64, _ func([]storage.Record) 
 	return nil
 }
 
-// A replica reaches the end of a log whose last record expires before the replica gets it.
+// A replica reaches the end of a log whose last record expires before the replica gets it. It
+// does not skip the record while the log has it.
 func TestReplica_LastRecordExpires(t *testing.T) {
 	log := storagetest.NewLog()
 	path := filepath.Join(t.TempDir(), "state.db")
 	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "stays"), At: storagetest.Start, Value: []byte(`{}`)})
 	caughtUp(t, path, log)
 	add(t, log, storage.Write{Ref: storage.KindHome.Ref("org", "goes"), At: storagetest.Start, Deleted: true, Forget: true})
-	caughtUp(t, path, &expiring{Log: log})
+	expires := &expiring{Log: log}
+	if got := caughtUp(t, path, expires); !strings.HasPrefix(got, "revision 2\n") {
+		t.Errorf("the replica has\n%s", got)
+	}
+	if n := expires.asked.Load(); n < 2 {
+		t.Errorf("the replica asked for the newest record %d times, want 2", n)
+	}
 }
 
 func TestReplica_Conformance(t *testing.T) {
@@ -331,7 +338,7 @@ func (l forgetful) State(ctx context.Context) (storage.LogState, error) {
 }
 
 // TestReplica_RemovedTombstone checks that a replica rebuilds itself if the log may have removed
-// a tombstone that the replica has not seen.
+// a tombstone that the replica has not seen. The rebuilt replica has everything of the log.
 func TestReplica_RemovedTombstone(t *testing.T) {
 	home := func(id string) storage.Write {
 		return storage.Write{Ref: storage.KindHome.Ref("org", id), At: storagetest.Start, Value: []byte(`{}`)}
@@ -354,8 +361,9 @@ func TestReplica_RemovedTombstone(t *testing.T) {
 				add(t, after, home("new"))
 			}
 			caughtUp(t, path, before)
-			if got := caughtUp(t, path, forgetful{after, tt.since}); strings.Contains(got, "gone") != tt.stays {
-				t.Errorf("the replica has\n%s", got)
+			got, want := caughtUp(t, path, forgetful{after, tt.since}), dump(after.Replica())
+			if strings.Contains(got, "gone") != tt.stays || !tt.stays && got != want {
+				t.Errorf("the replica has\n%s\nthe log has\n%s", got, want)
 			}
 		})
 	}

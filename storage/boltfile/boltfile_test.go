@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 	"pgregory.net/rapid"
@@ -191,16 +193,30 @@ func TestFile_RandomOperations(t *testing.T) {
 	})
 }
 
+// TestOpen_HeldByAnotherProcess opens a file that another process holds and writes, so that
+// its seal is broken.
 func TestOpen_HeldByAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "view.db")
 	f := open(t, path)
 	defer f.Close()
+	if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
 	_, err := boltfile.Open(path, slog.New(slog.DiscardHandler), "one")
 	if err == nil || !strings.Contains(err.Error(), "held by another process") {
 		t.Errorf("got %v", err)
 	}
 	if asides(t, path) != nil {
 		t.Error("a file in use was set aside")
+	}
+}
+
+// TestOpen_Folder checks that the error of a path that cannot be a file names its cause.
+func TestOpen_Folder(t *testing.T) {
+	path := t.TempDir()
+	_, err := boltfile.Open(path, slog.New(slog.DiscardHandler), "one")
+	if !errors.Is(err, syscall.EISDIR) || !strings.HasPrefix(err.Error(), "open "+path) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -88,23 +88,23 @@ func TestFile_CompactAtOpen_Fails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocked := filepath.Join(path+".compacting", "folder")
-	for _, copied := range []bool{false, true} {
-		if copied {
-			err = os.RemoveAll(filepath.Dir(blocked))
-		} else {
-			err = os.MkdirAll(blocked, 0o700)
-		}
-		if err != nil {
-			t.Fatal(err)
+	for _, blocked := range []string{path + ".compacting", path + ".corrupt-1", ""} { // a folder with content cannot be removed
+		copied := blocked == ""
+		if !copied {
+			if err := os.MkdirAll(filepath.Join(blocked, "folder"), 0o700); err != nil {
+				t.Fatal(err)
+			}
 		}
 		f = open(t, path)
 		after, err := os.Stat(path)
 		if got := content(t, f); err != nil || !maps.Equal(got, want) || os.SameFile(before, after) == copied {
 			t.Errorf("the file has %v, want %v; it must be copied: %v; %v", got, want, copied, err)
 		}
-		if err := f.Close(); err != nil {
+		if err := errors.Join(f.Close(), os.RemoveAll(blocked)); err != nil {
 			t.Fatal(err)
+		}
+		if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
+			t.Errorf("besides the file there are %v, %v", left, err)
 		}
 	}
 }

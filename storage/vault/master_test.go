@@ -37,25 +37,25 @@ func TestMasterKey_Rotation(t *testing.T) {
 		name    string
 		masters []vault.MasterKey
 		writes  bool
-		refused bool
+		refused string // of the error, empty for none
 	}{
-		{"taken into use", []vault.MasterKey{master(1)}, true, false},
-		{"the same again", []vault.MasterKey{master(1)}, false, false},
-		{"none", nil, false, true},
-		{"another", []vault.MasterKey{master(2)}, false, true},
-		{"the new one known", []vault.MasterKey{master(1), master(2)}, false, false},
-		{"the new one first", []vault.MasterKey{master(2), master(1)}, true, false},
-		{"a process of before", []vault.MasterKey{master(1), master(2)}, true, false},
-		{"the new one first again", []vault.MasterKey{master(2), master(1)}, true, false},
-		{"the old one gone", []vault.MasterKey{master(2)}, false, false},
-		{"the old one", []vault.MasterKey{master(1)}, false, true},
+		{"taken into use", []vault.MasterKey{master(1)}, true, ""},
+		{"the same again", []vault.MasterKey{master(1)}, false, ""},
+		{"none", nil, false, "give it by GRIDHOOK_MASTER_KEY"},
+		{"another", []vault.MasterKey{master(2)}, false, "not among the given keys"},
+		{"the new one known", []vault.MasterKey{master(1), master(2)}, false, ""},
+		{"the new one first", []vault.MasterKey{master(2), master(1)}, true, ""},
+		{"a process of before", []vault.MasterKey{master(1), master(2)}, true, ""},
+		{"the new one first again", []vault.MasterKey{master(2), master(1)}, true, ""},
+		{"the old one gone", []vault.MasterKey{master(2)}, false, ""},
+		{"the old one", []vault.MasterKey{master(1)}, false, "not among the given keys"},
 	}
 	for _, step := range steps {
 		before, _ := log.Last(t.Context())
 		v, err := vault.Open(t.Context(), s, step.masters...)
 		after, _ := log.Last(t.Context())
-		if step.refused {
-			if !errors.Is(err, vault.ErrLocked) || after != before {
+		if step.refused != "" {
+			if !errors.Is(err, vault.ErrLocked) || !strings.Contains(err.Error(), step.refused) || after != before {
 				t.Errorf("%s: %v, %d writes", step.name, err, after-before)
 			}
 			continue
@@ -72,6 +72,8 @@ func TestMasterKey_Rotation(t *testing.T) {
 	}
 }
 
+// TestMasterKey_SealsDataKey checks that the data key is sealed, and that no process uses one
+// that was changed in the log.
 func TestMasterKey_SealsDataKey(t *testing.T) {
 	s, _, _ := storagetest.NewStore(now)
 	if _, err := vault.Open(t.Context(), s, master(1)); err != nil {
@@ -79,6 +81,16 @@ func TestMasterKey_SealsDataKey(t *testing.T) {
 	}
 	if k := stored(t, s); len(k.Sealed) <= 32 || k.MasterKey != master(1).ID() {
 		t.Errorf("the data key is %+v", k)
+	}
+	_, err := storage.Update(t.Context(), s, (&vault.DataKey{ID: "data-key"}).Ref(), func(k *vault.DataKey) error {
+		k.Sealed[len(k.Sealed)-1] ^= 1
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Open(t.Context(), s, master(1)); !errors.Is(err, vault.ErrLocked) || !strings.Contains(err.Error(), "changed") {
+		t.Errorf("a changed data key: %v", err)
 	}
 }
 

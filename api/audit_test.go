@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -60,6 +62,22 @@ func TestAudit(t *testing.T) {
 		if got := e.audited(filter); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", filter, got, want)
 		}
+	}
+	e.pass(time.Minute)
+	_, operator := e.operatorKey(storage.RoleOperate)
+	changed := e.operateBy(operator, "/v1/admin/homes/home1/update", `{"organizationId":"acme","name":"By the lake"}`)
+	changed.ok(t)
+	operatorID, _, _ := storage.SplitKey(storage.OperatorKeyPrefix, operator)
+	entry := e.operate("/v1/admin/audit/list", `{"operation":"updateHome","limit":1}`).ok(t)["data"].([]any)[0].(map[string]any)
+	if id, _ := entry["id"].(string); !strings.HasPrefix(id, "aud_") {
+		t.Errorf("the entry has the identifier %q", id)
+	}
+	delete(entry, "id")
+	if want := map[string]any{
+		"time": e.clock().Format("2006-01-02T15:04:05.000Z"), "organizationId": "acme", "keyId": operatorID, "keyName": "ada",
+		"operation": "updateHome", "kind": "homes", "objectId": "home1", "status": 200.0, "requestId": changed.header.Get("X-Request-Id"), "client": "127.0.0.1",
+	}; !maps.Equal(entry, want) {
+		t.Errorf("the entry is %v, want %v", entry, want)
 	}
 	text := string(e.operate("/v1/admin/audit/list", "").body)
 	for _, secret := range []string{acme, "https://example.com", "new"} {

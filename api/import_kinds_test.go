@@ -35,6 +35,11 @@ func TestImport_Keys(t *testing.T) {
 	if got := refused.ok(t); got["failed"] != 1.0 || len(got["secrets"].([]any)) != 0 || !strings.Contains(string(refused.body), `"resource","message":"requires`) {
 		t.Errorf("an operator without the role admin imports %s", refused.body)
 	}
+	_, admin := e.operatorKey(storage.RoleAdmin)
+	other := strings.ReplaceAll(line, "key_1", "key_admin")
+	if got := e.send(request{url: e.admin.URL + "/v1/admin/import", body: other, header: http.Header{rest.KeyHeader: {admin}, "Content-Type": {"application/x-ndjson"}}}).ok(t); got["created"] != 1.0 {
+		t.Errorf("an operator with the role admin imports %v", got)
+	}
 	got := e.imported(line + "\n" + line)
 	if got.Created != 1 || got.Unchanged != 1 || len(got.Secrets) != 1 || got.Secrets[0].ID != "key_1" {
 		t.Fatalf("imported %+v", got)

@@ -81,6 +81,22 @@ func TestLastUsed_KeepsLatest(t *testing.T) {
 	}
 }
 
+// TestLastUsed_Token checks that a request with an OpenADR access token is a use of its key.
+func TestLastUsed_Token(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	e.deps.Registerer, e.deps.OpenADR = nil, true
+	e.public = e.serve(publicAPI(e.deps, rest.Options{}))
+	key := e.key("acme", storage.ScopeBusiness)
+	subscribe := e.subscriber(key)
+	e.pass(time.Minute)
+	subscribe().expect(t, http.StatusCreated, "")
+	must(t, e.deps.LastUsed.Flush(t.Context()))
+	if at := e.used(key); at != "2026-07-01T12:08:30.000Z" {
+		t.Errorf("used at %v", at)
+	}
+}
+
 // damage replaces an entity by a record that does not decode.
 func (e *env) damage(ref storage.Ref) {
 	e.t.Helper()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,5 +125,38 @@ func TestResources_Order(t *testing.T) {
 	imported := slices.DeleteFunc(storage.Kinds(), func(k storage.Kind) bool { return !slices.Contains(kinds, k) })
 	if !slices.Equal(kinds, imported) {
 		t.Errorf("an export has the order %v, an import %v", kinds, imported)
+	}
+}
+
+// TestExport_PageSize checks that a page of an export ends at its number of records or at its
+// size, and that the next page continues after it.
+func TestExport_PageSize(t *testing.T) {
+	im, _ := newImporter()
+	organization := &storage.Organization{ID: "acme", Name: "Acme", Base: storage.Base{OrganizationID: storage.Shared}}
+	storagetest.Put(t, im.Store, organization)
+	const homes = 6
+	for i := range homes {
+		h := storagetest.Home("acme", fmt.Sprint("home", i), "")
+		h.Name = strings.Repeat("x", maxExport/4)
+		storagetest.Put(t, im.Store, h)
+	}
+	for limit, want := range map[int][]int{100: {5, 2}, 3: {3, 3, 1}} {
+		var pages []int
+		for after := ""; ; {
+			var lines []json.RawMessage
+			err := im.Store.View(func(v storage.View) (err error) {
+				lines, after, err = Export(v, "acme", after, limit, storagetest.Start)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pages = append(pages, len(lines)); after == "" {
+				break
+			}
+		}
+		if !slices.Equal(pages, want) {
+			t.Errorf("with at most %d records, the pages have %v lines, want %v", limit, pages, want)
+		}
 	}
 }

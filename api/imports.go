@@ -25,7 +25,7 @@ func (s *server) importLines(ctx context.Context, c *rest.Call, _ *importInput) 
 
 func (s *server) importBody(ctx context.Context, c *rest.Call, body []byte) (wire.Imported, error) {
 	return importer.Import(ctx, importer.Deps{
-		Store: s.Store, Vault: s.Vault, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
+		Store: s.Store, Decode: s.decode, MaxLine: s.rest.Options.MaxBody, MaxDepth: s.rest.Options.MaxDepth,
 		Place: func(v storage.View, h *storage.Home) { place(v, h, "") }, SetEvents: s.setEvents, Configure: s.configure, ConfigureSource: s.setSource, NewSecret: s.newSecret,
 		ConfigureChannel: s.setChannel, ConfigureSchedule: applySchedule, SetOpenADR: openadr.NewImporter(s.openADR()).Set,
 	}, c, body)

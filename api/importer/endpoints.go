@@ -32,27 +32,19 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 		if e.Secrets = before.Secrets; !e.Enabled {
 			e.Disabled = before.Disabled
 		}
-		err = c.setSecret(&e, choice, c.l)
+		c.setSecret(&e, choice, c.l)
 	}
 	c.failed(err)
 	return &e
 }
 
-// setSecret sets the line's secret. It keeps the endpoint's secrets if the line has no
-// secret or the current secret. Importing the same line again therefore changes nothing.
-func (im *importer) setSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, l *pending) error {
-	if len(e.Secrets) > 0 {
-		if choice.Secret == "" {
-			return nil
-		}
-		current, err := im.Vault.Open(e.OrganizationID, e.ID, e.Secrets[0].Sealed)
-		if err != nil || current == choice.Secret {
-			return err
-		}
+// setSecret sets the line's secret. A line without a secret keeps the endpoint's secrets, and
+// NewSecret keeps the current secret. Importing the same line again therefore changes nothing.
+func (im *importer) setSecret(e *storage.WebhookEndpoint, choice wire.SecretChoice, l *pending) {
+	if choice.Secret == "" && len(e.Secrets) > 0 {
+		return
 	}
-	made := im.NewSecret(e, choice, im.now)
-	if choice.Secret == "" {
+	if made := im.NewSecret(e, choice, im.now); choice.Secret == "" {
 		l.secret = made
 	}
-	return nil
 }

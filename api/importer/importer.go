@@ -13,7 +13,6 @@ import (
 	"github.com/gridhook/gridhook/api/schema"
 	"github.com/gridhook/gridhook/api/wire"
 	"github.com/gridhook/gridhook/storage"
-	"github.com/gridhook/gridhook/storage/vault"
 )
 
 // MaxLines is the maximum number of lines in an import. It also bounds the memory for
@@ -44,7 +43,6 @@ type pending struct {
 // Deps are the dependencies of an import.
 type Deps struct {
 	Store *storage.Store
-	Vault *vault.Vault
 	// Decode decodes a line by the tags of its type.
 	Decode func(text []byte, dst any, root string) (wrong []storage.FieldError, read bool)
 	// MaxLine is the maximum length of a line in bytes. MaxDepth is the maximum nesting
@@ -69,7 +67,7 @@ type Deps struct {
 	ConfigureSchedule func(in *wire.ScheduleSettings, s *storage.Schedule, p *rest.FieldErrors)
 	// SetOpenADR sets an OpenADR object. See openadr.Importer.
 	SetOpenADR func(v storage.View, o, before *storage.OpenADRObject, object json.RawMessage, now time.Time, p *rest.FieldErrors) error
-	// NewSecret sets an endpoint's new secret.
+	// NewSecret sets an endpoint's new secret, unless it is the current secret.
 	NewSecret func(e *storage.WebhookEndpoint, choice wire.SecretChoice, now time.Time) (shown string)
 }
 

@@ -3,11 +3,9 @@ package api
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/gridhook/gridhook/api/rest"
 	"github.com/gridhook/gridhook/api/wire"
-	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/bill"
 	"github.com/gridhook/gridhook/pricing/eligibility"
 	"github.com/gridhook/gridhook/storage"
@@ -25,11 +23,8 @@ func (in *billInput) check(c *rest.Call) {
 		return
 	}
 	var err error
-	if in.rate, err = bill.ReadRate(in.Tariff); errors.Is(err, bill.ErrTerms) {
-		c.Wrong.Addf("tariff", "%s", billReason(err, bill.ErrTerms))
-	} else if err != nil {
-		plan := storage.RatePlan{ID: "tariff", Tariff: in.Tariff}
-		plan.Check(&c.Wrong)
+	if in.rate, err = bill.ReadRate(in.Tariff); err != nil {
+		storage.AddTariffError(&c.Wrong, err)
 	}
 }
 
@@ -46,7 +41,7 @@ func (s *server) bill(ctx context.Context, c *rest.Call, in *billInput) (bill.Bi
 	defer done()
 	made, err := bill.ForHome(home, in.rate, in.Request)
 	if err != nil {
-		return bill.Bill{}, billError(err)
+		return bill.Bill{}, err
 	}
 	return *made.Rounded(), nil
 }
@@ -98,25 +93,4 @@ func (s *server) billed(v storage.View, c *rest.Call, in *billInput) (h bill.Hom
 	h.Solar.AppliedFrom, h.Solar.AppliedTo = system.Applied()
 	h.Solar.Regime = s.Pricer.Regime(&system.SolarSettings, home.Zipcode, in.rate.Tariff.Info().EIAID)
 	return h, err
-}
-
-// billError turns an error of package bill into an error of the responsible field. It
-// returns every other error unchanged.
-func billError(err error) error {
-	switch wrong, ok := errors.AsType[*pricing.InvalidError](err); {
-	case ok:
-		return wrong
-	case errors.Is(err, bill.ErrMeter):
-		return rest.Invalid("loadKwh", billReason(err, bill.ErrMeter))
-	case errors.Is(err, bill.ErrTerms):
-		return rest.Invalid("ratePlanId", billReason(err, bill.ErrTerms))
-	}
-	return err
-}
-
-// billReason returns the text of an error without the names of packages, which mean nothing
-// to a caller.
-func billReason(err, kind error) string {
-	reason := strings.TrimLeft(strings.TrimPrefix(err.Error(), kind.Error()), ": \n")
-	return strings.TrimPrefix(reason, "pricing: ")
 }

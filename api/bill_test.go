@@ -68,7 +68,7 @@ func TestBill(t *testing.T) {
 		`{"loadKwh":[1],"generatedKwh":[1,1],"stepMinutes":60}`: "generatedKwh",
 		`{"loadKwh":[],"stepMinutes":60}`:                       "loadKwh",
 		`{"metering":"NET_BILLING","creditMonths":3}`:           "creditMonths",
-		`{"tariff":{"realtimepricing":[0.1]}}`:                  "tariff",
+		`{"tariff":{"realtimepricing":[0.1]}}`:                  "tariff.realtimepricing",
 		`{"tariff":{"startdate":"2030-01-01","energyratestructure":[[{"rate":1}]]},"loadKwh":[1],"stepMinutes":60,"start":"2026-07-01"}`: "ratePlanId",
 		`{"loadKwh":[1e308],"stepMinutes":60}`:                       "loadKwh[0]",
 		`{"loadKwh":[1],"generatedKwh":[-1000001],"stepMinutes":60}`: "generatedKwh[0]",

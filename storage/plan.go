@@ -31,20 +31,26 @@ func (r *RatePlan) Check(p *Problems) {
 		return
 	}
 	tariff, err := urdb.Parse(r.Tariff)
-	var wrong *urdb.Error
-	switch {
-	case errors.As(err, &wrong):
-		for _, problem := range wrong.Fields {
-			p.Addf(join("tariff", problem.Field), "%s", problem.Message)
-		}
-	case err != nil:
+	if err != nil {
+		AddTariffError(p, err)
+		return
+	}
+	checkNode(p, tariff)
+	r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
+	for _, rider := range tariff.Riders() { // stored tariffs with it stay valid
+		p.Check(!rider.Uncredited || rider.Percent == 0, "tariff.riders", "%q is in percent and must not have credited false: net metering credits every percentage", rider.Name)
+	}
+}
+
+// AddTariffError adds an error of urdb.Parse, as the wrong fields of the field tariff.
+func AddTariffError(p *Problems, err error) {
+	wrong, ok := errors.AsType[*urdb.Error](err)
+	if !ok {
 		p.Addf("tariff", "%s", err)
-	default:
-		checkNode(p, tariff)
-		r.Name, r.Utility = cmp.Or(r.Name, tariff.Info().Name), cmp.Or(r.Utility, tariff.Info().Utility)
-		for _, rider := range tariff.Riders() { // stored tariffs with it stay valid
-			p.Check(!rider.Uncredited || rider.Percent == 0, "tariff.riders", "%q is in percent and must not have credited false: net metering credits every percentage", rider.Name)
-		}
+		return
+	}
+	for _, problem := range wrong.Fields {
+		p.Addf(join("tariff", problem.Field), "%s", problem.Message)
 	}
 }
 

@@ -54,7 +54,7 @@ func (b *Bill) caveat(s string) {
 	}
 }
 
-// Calculate calculates the bill for metered data. The errors wrap ErrMeter or ErrTerms.
+// Calculate calculates the bill for metered data. The errors are *pricing.InvalidError.
 func Calculate(m Meter, t Terms) (*Bill, error) {
 	if err := m.check(); err != nil {
 		return nil, err

@@ -422,32 +422,43 @@ func TestCalculate_Invalid(t *testing.T) {
 	ended["enddate"] = "2026-03-31"
 	for name, tt := range map[string]struct {
 		spoil func(*bill.Meter, *bill.Terms)
-		want  error
+		want  string // the field, empty if there is no error
 	}{
-		"no time zone":    {func(m *bill.Meter, _ *bill.Terms) { m.Location = nil }, bill.ErrMeter},
-		"no steps":        {func(m *bill.Meter, _ *bill.Terms) { m.Load = nil }, bill.ErrMeter},
-		"steps of a day":  {func(m *bill.Meter, _ *bill.Terms) { m.Step = 24 * time.Hour }, bill.ErrMeter},
-		"short solar":     {func(m *bill.Meter, _ *bill.Terms) { m.Solar = []float64{1} }, bill.ErrMeter},
-		"not a number":    {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{math.NaN()} }, bill.ErrMeter},
-		"too much load":   {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{1e6 + 1} }, bill.ErrMeter},
-		"too much solar":  {func(m *bill.Meter, _ *bill.Terms) { m.Load, m.Solar = []float64{1}, []float64{-1e308} }, bill.ErrMeter},
-		"infinite load":   {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{math.Inf(-1)} }, bill.ErrMeter},
-		"no tariff":       {func(_ *bill.Meter, t *bill.Terms) { t.Tariff = nil }, bill.ErrTerms},
-		"short prices":    {func(_ *bill.Meter, t *bill.Terms) { t.HourlyPrices = []float64{1} }, bill.ErrTerms},
-		"short exports":   {func(_ *bill.Meter, t *bill.Terms) { t.ExportPrices = []float64{1} }, bill.ErrTerms},
-		"metering":        {func(_ *bill.Meter, t *bill.Terms) { t.Metering = "BARTER" }, bill.ErrTerms},
-		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = "HALF" }, bill.ErrTerms},
-		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = "BARTER" }, bill.ErrTerms},
-		"expiry of kWh":   {func(_ *bill.Meter, t *bill.Terms) { t.Rollover, t.CreditMonths = bill.Energy, 1 }, bill.ErrTerms},
-		"not in force":    {func(_ *bill.Meter, b *bill.Terms) { b.Tariff = parse(t, ended) }, bill.ErrTerms},
-		"in force anyway": {func(_ *bill.Meter, b *bill.Terms) { b.Tariff, b.AnyDate = parse(t, ended), true }, nil},
+		"no time zone":    {func(m *bill.Meter, _ *bill.Terms) { m.Location = nil }, "timezone"},
+		"no steps":        {func(m *bill.Meter, _ *bill.Terms) { m.Load = nil }, "loadKwh"},
+		"steps of a day":  {func(m *bill.Meter, _ *bill.Terms) { m.Step = 24 * time.Hour }, "stepMinutes"},
+		"short solar":     {func(m *bill.Meter, _ *bill.Terms) { m.Solar = []float64{1} }, "generatedKwh"},
+		"not a number":    {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{math.NaN()} }, "loadKwh"},
+		"too much load":   {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{1e6 + 1} }, "loadKwh"},
+		"too much solar":  {func(m *bill.Meter, _ *bill.Terms) { m.Load, m.Solar = []float64{1}, []float64{-1e308} }, "loadKwh"},
+		"infinite load":   {func(m *bill.Meter, _ *bill.Terms) { m.Load = []float64{math.Inf(-1)} }, "loadKwh"},
+		"no tariff":       {func(_ *bill.Meter, t *bill.Terms) { t.Tariff = nil }, "ratePlanId"},
+		"short prices":    {func(_ *bill.Meter, t *bill.Terms) { t.HourlyPrices = []float64{1} }, "ratePlanId"},
+		"short exports":   {func(_ *bill.Meter, t *bill.Terms) { t.ExportPrices = []float64{1} }, "ratePlanId"},
+		"metering":        {func(_ *bill.Meter, t *bill.Terms) { t.Metering = "BARTER" }, "metering"},
+		"tier rule":       {func(_ *bill.Meter, t *bill.Terms) { t.Tiers = "HALF" }, "tierRule"},
+		"rollover":        {func(_ *bill.Meter, t *bill.Terms) { t.Rollover = "BARTER" }, "carryOver"},
+		"expiry of kWh":   {func(_ *bill.Meter, t *bill.Terms) { t.Rollover, t.CreditMonths = bill.Energy, 1 }, "creditMonths"},
+		"not in force":    {func(_ *bill.Meter, b *bill.Terms) { b.Tariff = parse(t, ended) }, "ratePlanId"},
+		"in force anyway": {func(_ *bill.Meter, b *bill.Terms) { b.Tariff, b.AnyDate = parse(t, ended), true }, ""},
 	} {
 		m, terms := good, bill.Terms{Tariff: tariff}
 		tt.spoil(&m, &terms)
-		if _, err := bill.Calculate(m, terms); !errors.Is(err, tt.want) {
-			t.Errorf("%s: got %v, want %v", name, err, tt.want)
+		if _, err := bill.Calculate(m, terms); wrongField(err) != tt.want {
+			t.Errorf("%s: got %v, want an error of %q", name, err, tt.want)
 		}
 	}
+}
+
+// wrongField returns the field that an error is about, and the text of another error.
+func wrongField(err error) string {
+	if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
+		return wrong.Fields[0].Field
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func TestReadRate_Forms(t *testing.T) {
@@ -480,24 +491,24 @@ func TestReadRate_Forms(t *testing.T) {
 	if info := terms.Tariff.Info(); terms.HourlyPrices[8759] != 0.1 || info.FixedCharge.Amount != 12.5 || info.MinimumCharge.Amount != 20 {
 		t.Errorf("numbers as texts: %+v, %+v", info.FixedCharge, info.MinimumCharge)
 	}
+	var refused *urdb.Error
 	for _, wrong := range []any{"ten cents", true, nil, "NaN", ""} {
 		texts[7] = wrong
-		if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts})); !errors.Is(err, bill.ErrTerms) || !strings.Contains(err.Error(), "realtimepricing[7]") {
+		if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts})); !errors.As(err, &refused) || !strings.Contains(err.Error(), "realtimepricing[7]") {
 			t.Errorf("a price of %v: %v", wrong, err)
 		}
 	}
 	texts[7] = 0
-	if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "mincharge": true})); !errors.Is(err, bill.ErrTerms) {
+	if _, err := bill.ReadRate(marshal(t, fields{"realtimepricing": texts, "mincharge": true})); !errors.As(err, &refused) {
 		t.Errorf("a minimum that is no number: %v", err)
 	}
 	if terms, err := bill.ReadRate(marshal(t, twoPeriods())); err != nil || terms.HourlyPrices != nil {
 		t.Errorf("with a tariff: %v", err)
 	}
-	var refused *urdb.Error
 	if _, err := bill.ReadRate([]byte(`{"name":"nothing"}`)); !errors.As(err, &refused) {
 		t.Errorf("without input: %v", err)
 	}
-	if _, err := bill.ReadRate([]byte(`{"realtimepricing":[0.1,0.2]}`)); !errors.Is(err, bill.ErrTerms) {
+	if _, err := bill.ReadRate([]byte(`{"realtimepricing":[0.1,0.2]}`)); !errors.As(err, &refused) {
 		t.Errorf("with two hours: %v", err)
 	}
 }

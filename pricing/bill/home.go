@@ -2,7 +2,6 @@ package bill
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ type Solar struct {
 }
 
 // ForHome calculates the bill of a home at a rate, either from ReadRate or from a tariff.
-// The errors are *pricing.InvalidError, or wrap ErrMeter or ErrTerms.
+// The errors are *pricing.InvalidError.
 func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
 	if err := r.Rules.check(); err != nil {
 		return nil, err
@@ -161,7 +160,7 @@ func (h *Home) setMetering(t *Terms, m *Meter) (caveats []string, err error) {
 		t.eventPrices, err = eventPrices(in, w, curve, m)
 	}
 	if err != nil {
-		return nil, errors.Join(ErrTerms, err)
+		return nil, unpriced(err)
 	}
 	if follows {
 		t.HourlyPrices = perStep(curve.Import, m)
@@ -231,7 +230,7 @@ func (t *Terms) settlement(in pricing.Input, w pricing.Window, c pricing.Compens
 	}
 	curve, err := pricing.Price(in, pricing.Window{Start: w.End.Add(-pricing.Interval), End: w.End})
 	if err != nil {
-		return first, errors.Join(ErrTerms, err)
+		return first, unpriced(err)
 	}
 	if last := settlements[curve.ExportCompensation.Type]; last != first {
 		return first, pricing.Invalid("start", "with loadKwh crosses a day from which exports are settled by %s instead of %s: request one bill before and one from that day", last, first)

@@ -1,8 +1,6 @@
 package bill
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -27,24 +25,21 @@ type Meter struct {
 // maxStepKWh is above the energy of any home in a step. Without a bound a sum may overflow.
 const maxStepKWh = 1_000_000
 
-// ErrMeter is wrapped by every error about a Meter.
-var ErrMeter = errors.New("bill: unusable meter data")
-
 func (m *Meter) check() error {
 	switch {
 	case m.Location == nil:
-		return fmt.Errorf("%w: no time zone", ErrMeter)
+		return pricing.Invalid("timezone", "is required")
 	case len(m.Load) == 0:
-		return fmt.Errorf("%w: no steps", ErrMeter)
+		return pricing.Invalid("loadKwh", "has no steps")
 	case len(m.Solar) != 0 && len(m.Solar) != len(m.Load):
-		return fmt.Errorf("%w: %d steps of solar for %d of load", ErrMeter, len(m.Solar), len(m.Load))
+		return pricing.Invalid("generatedKwh", "has %d steps, but loadKwh has %d", len(m.Solar), len(m.Load))
 	case m.Step != pricing.Interval && m.Step != 2*pricing.Interval && m.Step != 4*pricing.Interval:
-		return fmt.Errorf("%w: steps of %v; they must be of 15, 30 or 60 minutes", ErrMeter, m.Step)
+		return pricing.Invalid("stepMinutes", "must be 15, 30 or 60 minutes, not %v", m.Step)
 	}
 	for _, series := range [][]float64{m.Load, m.Solar} {
 		for i, kwh := range series {
 			if !(math.Abs(kwh) <= maxStepKWh) { // also NaN
-				return fmt.Errorf("%w: step %d has %v kWh; at most %d are possible", ErrMeter, i, kwh, maxStepKWh)
+				return pricing.Invalid("loadKwh", "or generatedKwh has %v kWh in step %d: at most %d are possible", kwh, i, maxStepKWh)
 			}
 		}
 	}

@@ -2,8 +2,6 @@ package bill
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 
 	"github.com/gridhook/gridhook/pricing"
 )
@@ -85,9 +83,6 @@ type Terms struct {
 	SolarKW      float64 // for GridFeePerKW
 }
 
-// ErrTerms is wrapped by every error about Terms.
-var ErrTerms = errors.New("bill: unusable terms")
-
 // defaults sets the default of each empty field.
 func (t *Terms) defaults() {
 	t.Metering = cmp.Or(t.Metering, NetMetering)
@@ -104,20 +99,20 @@ func (t *Terms) usualRollover() Rollover {
 
 func (t *Terms) check(steps int) error {
 	if err := t.Rules.check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrTerms, err)
+		return err
 	}
 	switch {
 	case t.Tariff == nil:
-		return fmt.Errorf("%w: no tariff", ErrTerms)
+		return pricing.Invalid("ratePlanId", "is required")
 	case t.HourlyPrices != nil && len(t.HourlyPrices) != steps:
-		return fmt.Errorf("%w: %d prices for %d steps", ErrTerms, len(t.HourlyPrices), steps)
+		return pricing.Invalid("ratePlanId", "has %d hourly prices, but loadKwh has %d steps", len(t.HourlyPrices), steps)
 	case t.ExportPrices != nil && len(t.ExportPrices) != steps:
-		return fmt.Errorf("%w: %d export prices for %d steps", ErrTerms, len(t.ExportPrices), steps)
+		return pricing.Invalid("ratePlanId", "has %d prices of exports, but loadKwh has %d steps", len(t.ExportPrices), steps)
 	case t.Rollover != t.usualRollover() && (t.Rollover != Dollars || t.Metering != NetBilling) &&
 		(t.Rollover != Energy || t.Metering != NetMetering || t.HourlyPrices != nil):
-		return fmt.Errorf("%w: %w", ErrTerms, pricing.Invalid("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering))
+		return pricing.Invalid("carryOver", "%s is not available with %s, or not with hourly prices", t.Rollover, t.Metering)
 	case t.CreditMonths > 0 && t.Rollover != Dollars:
-		return fmt.Errorf("%w: %w", ErrTerms, pricing.Invalid("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths))
+		return pricing.Invalid("creditMonths", "is %d, but only credits in dollars expire, after 1 month or more", t.CreditMonths)
 	}
 	return nil
 }
@@ -148,7 +143,7 @@ func (t *Terms) tariffOn(d pricing.Date) (pricing.Day, error) {
 	}
 	day, ok := t.Tariff.On(d)
 	if !ok {
-		return day, fmt.Errorf("%w: the tariff %q is not in force on %v", ErrTerms, t.Tariff.Info().Name, d)
+		return day, pricing.Invalid("ratePlanId", "names the tariff %q, which is not in force on %v", t.Tariff.Info().Name, d)
 	}
 	return day, nil
 }

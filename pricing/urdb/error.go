@@ -8,7 +8,7 @@ import "github.com/gridhook/gridhook/pricing"
 type Error struct{ pricing.InvalidError }
 
 // Error names the first few problems and counts the others.
-func (e *Error) Error() string { return "pricing: invalid tariff: " + e.InvalidError.Error() }
+func (e *Error) Error() string { return "invalid tariff: " + e.InvalidError.Error() }
 
 // errorOf returns an *Error, or nil without problems.
 func errorOf(p *pricing.Problems) error {

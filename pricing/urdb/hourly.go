@@ -27,7 +27,7 @@ func ParseHourly(data []byte) ([]float64, *pricing.Tariff, error) {
 		return nil, nil, nil
 	case hours, leapHours:
 	default:
-		r.problem("", "%s has %d prices; a year has %d hours", hourlyKey, len(list), hours)
+		r.problem(hourlyKey, "has %d prices, but a year has %d hours", len(list), hours)
 	}
 	prices := make([]float64, len(list))
 	for i, v := range list {

@@ -34,7 +34,7 @@ func TestParse_Fields(t *testing.T) {
 func TestParse_EveryProblem(t *testing.T) {
 	_, err := urdb.Parse([]byte(`{"energyratestructure":[[{"rate":101},{}]],"startdate":"soon","holidays":[7]}`))
 	var wrong *urdb.Error
-	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "pricing: invalid tariff: ") {
+	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "invalid tariff: ") {
 		t.Fatalf("got %v", err)
 	}
 	paths := map[string]bool{}

@@ -17,6 +17,9 @@ const (
 	planJSON     = `{"id":"flat","name":"Flat","utility":"Co","createdAt":"2026-07-01T00:00:00.000Z","updatedAt":"2026-07-01T00:00:00.000Z"}`
 	progressJSON = `{"triggerId":"trg_1","organizationId":"acme","status":"COMPLETED","startTime":"2026-07-01T00:00:00.000Z","endTime":"2026-07-02T00:00:00.000Z",
 		"homes":3,"walked":3,"outcomes":{"DELIVERED":2,"FAILED":1},"createdAt":"2026-07-01T00:00:00.000Z","completedAt":"2026-07-01T00:00:01.500Z"}`
+	notificationJSON = `{"triggerId":"trg_2","organizationId":"acme","status":"COMPLETED","startTime":"2026-07-01T00:00:00.000Z","endTime":"2026-07-02T00:00:00.000Z",
+		"homes":1,"walked":1,"outcomes":{"DELIVERED":1},"createdAt":"2026-07-01T00:00:00.000Z","completedAt":"2026-07-01T00:00:01.500Z",
+		"notification":{"objectType":"EVENT","operation":"UPDATE","objectId":"flat_20260701"}}`
 	deliveryJSON = `{"id":"msg_1","homeId":"h1","endpointId":"ep_1","outcome":"FAILED","attempt":4,"at":"2026-07-01T00:00:00.000Z","status":500,"reason":"HTTP\u001b[31m 500"}`
 	signalJSON   = `{"homeId":"h1","startTime":"2026-07-01T00:00:00.000Z","endTime":"2026-07-01T00:45:00.000Z","data":[
 		{"startTime":"2026-07-01T00:00:00.000Z","endTime":"2026-07-01T00:15:00.000Z","price":0.2,"import":0.2,"export":0.05,"confidence":1},
@@ -234,6 +237,15 @@ func TestCommands(t *testing.T) {
 		{
 			"trigger list --org acme --limit 1", "/v1/webhook/price_signal/trigger/list", "acme", `{"limit":1}`, data(progressJSON),
 			"ID     STATUS     HOMES  WALKED  DELIVERIES                    CREATED               COMPLETED\ntrg_1  COMPLETED  3      3       2 delivered, 1 not delivered  2026-07-01T00:00:00Z  2026-07-01T00:00:01Z\n",
+		},
+		{
+			"trigger get trg_2 --org acme", "/v1/webhook/price_signal/trigger/trg_2/get", "acme", `{}`, notificationJSON,
+			"trigger       trg_2\norganization  acme\nstatus        COMPLETED\nnotification  UPDATE of the EVENT flat_20260701\nwindow        2026-07-01T00:00:00Z to 2026-07-02T00:00:00Z\nhomes         1\nwalked        1\n" +
+				"DELIVERED     1\ncreated       2026-07-01T00:00:00Z\ncompleted     2026-07-01T00:00:01Z, after 1.5s\n",
+		},
+		{
+			"trigger list --org acme --limit 2", "/v1/webhook/price_signal/trigger/list", "acme", `{"limit":2}`, data(notificationJSON),
+			"ID     STATUS     HOMES  WALKED  DELIVERIES                                            CREATED               COMPLETED\ntrg_2  COMPLETED  1      1       1 delivered, notification of the EVENT flat_20260701  2026-07-01T00:00:00Z  2026-07-01T00:00:01Z\n",
 		},
 		{
 			"delivery list --org acme --trigger trg_1 --outcome failed --limit 5", "/v1/webhook/deliveries/list", "acme",

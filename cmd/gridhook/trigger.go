@@ -17,7 +17,7 @@ func triggers(g *globals) resource {
 		g: g, noun: "trigger", plural: "triggers", path: "/v1/webhook/price_signal/trigger", scope: g.forOrg, derive: deriveTrigger,
 		columns: "ID:triggerId, STATUS:status, HOMES:homes, WALKED:walked, DELIVERIES:deliveries, CREATED:createdAt, COMPLETED:completedAt",
 		more:    "WINDOW:window, RATE PLANS:ratePlanIds",
-		fields: "trigger:triggerId, organization:organizationId, status:status, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
+		fields: "trigger:triggerId, organization:organizationId, status:status, notification:about, window:window, rate plans:ratePlanIds, homes:homes, walked:walked" +
 			outcomeFields() + ", created:createdAt, completed:completed",
 	}
 }
@@ -88,11 +88,17 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
 	return g.talks(cmd)
 }
 
-// deriveTrigger adds the window of a trigger, its outcomes, and its end with its duration.
+// deriveTrigger adds the window of a trigger, its outcomes, its end with its duration, and the
+// OpenADR object that it is about.
 func deriveTrigger(r record) {
 	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
 	p, _ := convert[events.Progress](r) // the server's response always converts
-	if r["deliveries"] = outcomeLine(p); !p.CompletedAt.IsZero() {
+	r["deliveries"] = outcomeLine(p)
+	if n := p.Notification; n != nil {
+		r["about"] = fmt.Sprintf("%s of the %s %s", n.Operation, n.ObjectType, n.ObjectID)
+		r["deliveries"] = fmt.Sprintf("%s, notification of the %s %s", outcomeLine(p), n.ObjectType, n.ObjectID)
+	}
+	if !p.CompletedAt.IsZero() {
 		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
 	}
 }

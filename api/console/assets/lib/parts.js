@@ -1,6 +1,6 @@
 // Small things that several views show.
 import { h, s } from "./dom.js";
-import { ago, count, duration, instant, percent, plural, rate } from "./format.js";
+import { ago, count, duration, instant, percent, plural, rate, span } from "./format.js";
 import { outcome, present, total } from "./outcomes.js";
 
 /** badge is a word in a color. The color never says anything alone. */
@@ -16,6 +16,9 @@ const statusWords = { ACCEPTED: "Accepted", RUNNING: "Running", COMPLETED: "Comp
 
 export const statusBadge = (status) => badge(statusWords[status] ?? status, statusTones[status] ?? "calm");
 
+/** subject is what a trigger sends: the price signals of a window, or an OpenADR object. */
+export const subject = ({ notification: n, startTime, endTime }) => (n ? `OpenADR ${n.objectType} ${n.objectId}` : span(startTime, endTime));
+
 /** when shows how long ago a moment was. A tooltip has the exact time. */
 export const when = (moment) => moment && h("time", { datetime: moment, title: instant(moment) }, ago(moment, Date.now()));
 
@@ -24,13 +27,17 @@ export function refreshTimes() {
   for (const time of document.querySelectorAll("main time")) time.textContent = ago(time.dateTime, Date.now());
 }
 
-/** walkBar shows how many homes a trigger has walked. */
+/** walkedNoun names what a trigger walks. */
+export const walkedNoun = (trigger) => (trigger.notification ? "subscription" : "home");
+
+/** walkBar shows how many homes or subscriptions a trigger has walked. */
 export function walkBar(trigger) {
   const { walked, homes } = trigger;
+  const noun = walkedNoun(trigger);
   const done = trigger.status === "COMPLETED" || walked === homes;
-  const words = done ? plural(walked, "home") : `${count(walked)} of ${plural(homes, "home")}, ${percent(walked, homes)}`;
+  const words = done ? plural(walked, noun) : `${count(walked)} of ${plural(homes, noun)}, ${percent(walked, homes)}`;
   return h("span", { class: "walk" },
-    h("progress", { max: Math.max(homes, 1), value: done ? Math.max(homes, 1) : walked, "aria-label": `Homes walked: ${words}` }),
+    h("progress", { max: Math.max(homes, 1), value: done ? Math.max(homes, 1) : walked, "aria-label": `Walked: ${words}` }),
     h("span", { class: "walk-words" }, words));
 }
 

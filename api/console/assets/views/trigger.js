@@ -1,9 +1,9 @@
 // One trigger: its walk, its outcomes and its delivery log.
 import { facts, h, say } from "../lib/dom.js";
 import { inPath } from "../lib/api.js";
-import { count, duration, instant, plural, span } from "../lib/format.js";
+import { count, duration, instant, plural } from "../lib/format.js";
 import { present, total } from "../lib/outcomes.js";
-import { outcomeBar, statusBadge, walkBar } from "../lib/parts.js";
+import { outcomeBar, statusBadge, subject, walkBar, walkedNoun } from "../lib/parts.js";
 import { poll } from "../lib/poll.js";
 import { problemBox } from "../lib/problem.js";
 import { triggerLog } from "./deliveries.js";
@@ -52,7 +52,7 @@ export function triggerView({ session, signal }, id) {
 function announce(before, now) {
   const tenth = (t) => (t && t.homes > 0 ? Math.floor((t.walked / t.homes) * 10) : -1);
   if (now.status === "COMPLETED") say(`Completed. ${present(now.outcomes).map((o) => `${count(o.count)} ${o.label}`).join(", ") || "No deliveries"}.`);
-  else if (tenth(before) !== tenth(now)) say(`${count(now.walked)} of ${plural(now.homes, "home")} walked.`);
+  else if (tenth(before) !== tenth(now)) say(`${count(now.walked)} of ${plural(now.homes, walkedNoun(now))} walked.`);
 }
 
 function summaryOf(t) {
@@ -60,7 +60,7 @@ function summaryOf(t) {
     h("div", { class: "headline" }, statusBadge(t.status), walkBar(t)),
     outcomeBar(t.outcomes),
     facts([
-      ["Window", span(t.startTime, t.endTime)],
+      ["Window", subject(t)],
       ["Deliveries", total(t.outcomes) > 0 && count(total(t.outcomes))],
       ["Created", instant(t.createdAt)],
       ["Completed", t.completedAt && `${instant(t.completedAt)}, after ${duration(new Date(t.completedAt) - new Date(t.createdAt)).replace(" ", "\u00a0")}`],

@@ -1,7 +1,6 @@
 // The table of triggers, for two views.
 import { h } from "../lib/dom.js";
-import { span } from "../lib/format.js";
-import { outcomeWords, statusBadge, walkBar, when } from "../lib/parts.js";
+import { outcomeWords, statusBadge, subject, walkBar, when } from "../lib/parts.js";
 import { table } from "../lib/table.js";
 
 export const triggersTable = () => table({
@@ -10,9 +9,9 @@ export const triggersTable = () => table({
   columns: [
     { name: "Trigger", cell: (t) => h("a", { href: `#/triggers/${t.triggerId}`, class: "identifier", data: { part: "link" } }, t.triggerId) },
     { name: "Status", cell: (t) => statusBadge(t.status) },
-    { name: "Homes walked", cell: walkBar },
+    { name: "Walked", cell: walkBar },
     { name: "Outcomes", cell: (t) => outcomeWords(t.outcomes ?? {}, t.status === "COMPLETED" ? "no deliveries" : undefined) },
-    { name: "Window", cell: (t) => span(t.startTime, t.endTime) },
+    { name: "Window", cell: subject },
     { name: "Created", cell: (t) => when(t.createdAt) },
   ],
   empty: "No triggers yet.",

@@ -258,6 +258,17 @@ test("a home without a price signal shows everything else", async () => {
   equal(await shown({ "/v1/homes/home_1/price_signal": { data: [] }, "/v1/onboarding/status/get": down }), parts("Onboarding"));
 });
 
+test("a notification shows its OpenADR object and its subscriptions", () => {
+  const time = "2026-01-01T00:00:00.000Z";
+  const list = triggersTable();
+  list.update([{
+    triggerId: "trg_1", status: "COMPLETED", homes: 2, walked: 2, startTime: time, endTime: time, createdAt: time,
+    notification: { objectType: "EVENT", operation: "UPDATE", objectId: "flat_20260101" },
+  }]);
+  const cells = [...list.element.querySelectorAll("td")].map((cell) => cell.textContent);
+  equal([cells[2], cells[4]], ["2 subscriptions", "OpenADR EVENT flat_20260101"]);
+});
+
 test("only a trigger that is not completed has no deliveries yet", () => {
   const time = "2026-01-01T00:00:00.000Z";
   const list = triggersTable();

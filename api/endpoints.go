@@ -143,24 +143,23 @@ type madeEndpoint struct {
 
 func (s *server) createEndpoint(ctx context.Context, c *rest.Call, in *createEndpointInput) (wire.EndpointWithSecret, error) {
 	in.SecretChoice.Check(&c.Wrong)
-	none := storage.WebhookEndpoint{}
-	configured := func(id string) (storage.WebhookEndpoint, error) {
-		e := storage.NewWebhookEndpoint(c.Org)
+	var e, none storage.WebhookEndpoint
+	configure := func(id string) error {
+		e = storage.NewWebhookEndpoint(c.Org)
 		e.ID = id
-		return e, s.configure(&in.EndpointSettings, &e, &none, &c.Wrong)
+		return cmp.Or(s.configure(&in.EndpointSettings, &e, &none, &c.Wrong), c.Wrong.Err())
 	}
-	e, err := configured(storage.NewID("ep_", c.Now))
-	if err = cmp.Or(err, c.Wrong.Err()); err != nil {
+	if err := configure(storage.NewID("ep_", c.Now)); err != nil {
 		return wire.EndpointWithSecret{}, err
 	}
 	made, err := rest.Idempotent(ctx, s.rest, c, e.ID, in, func(id string) (made madeEndpoint, err error) {
 		if e.ID != id { // sealed values belong to an identifier
-			e, err = configured(id)
+			err = configure(id)
 		}
 		if err == nil {
-			err = s.verifyURL(ctx, c, &e, &none, &c.Wrong)
+			err = cmp.Or(s.verifyURL(ctx, c, &e, &none, &c.Wrong), c.Wrong.Err())
 		}
-		if err = cmp.Or(err, c.Wrong.Err()); err != nil {
+		if err != nil {
 			return made, err
 		}
 		s.newSecret(&e, in.SecretChoice, c.Now)

@@ -14,10 +14,12 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -26,7 +28,8 @@ func (t *Target) post(ctx context.Context, body []byte, keep int, headers ...Hea
 	return t.Do(ctx, &Request{Body: body, Headers: headers, Keep: Keep{Failure: keep}}, &Timing{})
 }
 
-// newClient is a client whose connections are counted.
+// newClient is a client whose connections are counted. MaxHeader is no multiple of the
+// connection's buffer.
 func newClient(t testing.TB, dials *atomic.Int64) *Client {
 	c := New(Options{
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -34,7 +37,7 @@ func newClient(t testing.TB, dials *atomic.Int64) *Client {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},
 		TLS: &tls.Config{MinVersion: tls.VersionTLS12}, HandshakeTimeout: time.Minute,
-		MaxIdle: 4, IdleTimeout: time.Minute, MaxHeader: 4096, MaxBody: 8192, BodyTimeout: time.Minute,
+		MaxIdle: 4, IdleTimeout: time.Minute, MaxHeader: 4000, MaxBody: 8192, BodyTimeout: time.Minute,
 	})
 	t.Cleanup(c.Close)
 	return c
@@ -51,19 +54,26 @@ func target(t testing.TB, c *Client, raw string) *Target {
 // scripted is a server that reads a request and sends the bytes that script writes. It
 // closes the connection when script returns false.
 func scripted(t testing.TB, script func(n int, w io.Writer) bool) string {
+	var n atomic.Int64
+	return serve(t, func(conn net.Conn) {
+		respond(conn, func(w io.Writer) bool { return script(int(n.Add(1)), w) })
+	})
+}
+
+// serve starts a server, and returns a URL of it.
+func serve(t testing.TB, connection func(net.Conn)) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	var n atomic.Int64
 	go func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			go respond(conn, func(w io.Writer) bool { return script(int(n.Add(1)), w) })
+			go connection(conn)
 		}
 	}()
 	return "http://" + l.Addr().String() + "/hooks?a=b"
@@ -194,18 +204,20 @@ func TestPost_NoBody(t *testing.T) {
 	c := newClient(t, &dials)
 	c.options.BodyTimeout = 50 * time.Millisecond
 	answered := make(chan struct{})
+	defer close(answered)
 	to := target(t, c, scripted(t, func(_ int, w io.Writer) bool {
 		_, _ = io.WriteString(w, "HTTP/1.1 500 No\r\nContent-Length: 10\r\n\r\nhalf")
 		<-answered
 		return false
 	}))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	answer, err := to.post(ctx, []byte("{}"), 10)
-	if answer == nil || answer.Status != 500 || string(answer.Body) != "half" || err == nil || ctx.Err() != nil {
-		t.Errorf("response %+v, %v", answer, err)
+	for _, deadline := range []time.Time{{}, time.Now().Add(time.Minute)} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		answer, err := to.Do(ctx, &Request{Body: []byte("{}"), Keep: Keep{Failure: 10}, Deadline: deadline}, &Timing{})
+		if answer == nil || answer.Status != 500 || string(answer.Body) != "half" || err == nil || ctx.Err() != nil || !deadline.IsZero() && time.Now().After(deadline) {
+			t.Errorf("response %+v, %v", answer, err)
+		}
 	}
-	close(answered)
 }
 
 // An idle connection that the other side closed costs only a new connection.
@@ -297,6 +309,130 @@ func TestPost_DeadlineInBody(t *testing.T) {
 	}
 }
 
+// A request that gets no whole head until its deadline says so, and is sent once.
+func TestPost_DeadlineInHead(t *testing.T) {
+	hangs := make(chan struct{})
+	defer close(hangs)
+	for _, begin := range []string{"", "HTT", "HTTP/1.1 500 Bro", "HTTP/1.1 200 OK\r\nCont"} {
+		var dials atomic.Int64
+		to := target(t, newClient(t, &dials), scripted(t, func(n int, w io.Writer) bool {
+			if n == 1 {
+				_, err := io.WriteString(w, fine)
+				return err == nil
+			}
+			_, _ = io.WriteString(w, begin)
+			<-hangs
+			return false
+		}))
+		if _, err := to.post(patience(t), []byte("{}"), 10); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := to.Do(patience(t), &Request{Body: []byte("{}"), Deadline: time.Now().Add(50 * time.Millisecond)}, &Timing{})
+		if answer != nil || !errors.Is(err, os.ErrDeadlineExceeded) || dials.Load() != 1 {
+			t.Errorf("after %q: response %+v, %v, over %d connections", begin, answer, err, dials.Load())
+		}
+	}
+}
+
+// endingConn has a response at once, together with the end of the connection, such as TLS has.
+type endingConn struct {
+	net.Conn
+	response io.Reader
+	asked    bool
+}
+
+func (c *endingConn) Write(p []byte) (int, error) { c.asked = true; return len(p), nil }
+
+func (c *endingConn) Read(p []byte) (int, error) {
+	if !c.asked {
+		return 0, os.ErrDeadlineExceeded // the check before the request
+	}
+	return c.response.Read(p)
+}
+
+// A response counts even if the end of the connection arrives with it.
+func TestPost_ResponseWithEnd(t *testing.T) {
+	for _, status := range []int{200, 500} {
+		c := newClient(t, new(atomic.Int64))
+		c.options.Dial = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			t.Cleanup(func() { _ = theirs.Close() })
+			response := fmt.Sprintf("HTTP/1.1 %d X\r\nConnection: close\r\nContent-Length: 3\r\n\r\nend", status)
+			return &endingConn{Conn: ours, response: iotest.DataErrReader(strings.NewReader(response))}, nil
+		}
+		if answer, err := target(t, c, "http://x.example").post(patience(t), nil, 10); err != nil || answer.Status != status {
+			t.Errorf("response %+v, %v, want the status %d", answer, err, status)
+		}
+	}
+}
+
+// cutConn cancels a request when its response arrives, and continues when the connection's
+// deadline has passed.
+type cutConn struct {
+	endingConn
+	cancel context.CancelFunc
+	once   sync.Once
+	cut    chan struct{}
+	closed atomic.Bool
+}
+
+func (c *cutConn) Read(p []byte) (int, error) {
+	if c.asked {
+		c.once.Do(func() { c.cancel(); <-c.cut })
+	}
+	n, err := c.endingConn.Read(p)
+	if c.asked && err != nil { // what is missing never arrives
+		return c.Conn.Read(p)
+	}
+	return n, err
+}
+
+func (c *cutConn) SetDeadline(t time.Time) error {
+	err := c.Conn.SetDeadline(t)
+	if t.Equal(past) {
+		select {
+		case c.cut <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+func (c *cutConn) Close() error { c.closed.Store(true); return c.Conn.Close() }
+
+// A request is canceled when its response arrives. It does not wait for the rest of a body. Its
+// connection is not used again, because its deadline has passed.
+func TestPost_CanceledAtResponse(t *testing.T) {
+	for _, response := range []string{fine, refused, "HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nhalf"} {
+		for _, inTurn := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(patience(t))
+			if inTurn {
+				var done func() bool
+				ctx, done = InTurn(ctx)
+				defer done()
+			}
+			conn := &cutConn{cancel: cancel, cut: make(chan struct{}, 1)}
+			c := newClient(t, new(atomic.Int64))
+			c.options.Dial = func(context.Context, string, string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				t.Cleanup(func() { _ = theirs.Close() })
+				conn.endingConn = endingConn{Conn: ours, response: strings.NewReader(response)}
+				return conn, nil
+			}
+			c.options.BodyTimeout = 10 * time.Second
+			to, ends := target(t, c, "http://x.example"), time.Now().Add(c.options.BodyTimeout)
+			answer, err := to.post(ctx, nil, 10)
+			whole := response == fine || response == refused
+			if answer == nil || whole != (err == nil) || !whole && !errors.Is(err, context.Canceled) || time.Now().After(ends) {
+				t.Errorf("in turn %t: response %+v, %v", inTurn, answer, err)
+			}
+			if n := len(to.destination.idle); n != 0 || !conn.closed.Load() {
+				t.Errorf("in turn %t: the connection is closed %t, and %d are idle", inTurn, conn.closed.Load(), n)
+			}
+		}
+	}
+}
+
 // A new connection that is closed without a response is a failure: only a kept connection
 // allows a retry.
 func TestPost_NoResponse(t *testing.T) {
@@ -311,32 +447,37 @@ func TestPost_NoResponse(t *testing.T) {
 }
 
 // A response may arrive before the request was read, for example from a server that
-// refuses a body for its size. A body that exceeds the systems' buffers does not delay it.
+// refuses a body for its size. A body that exceeds the systems' buffers does not delay it. A
+// connection that has not taken the whole request is not used again.
 func TestPost_EarlyResponse(t *testing.T) {
-	for _, size := range []int{1000, 16 << 20} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		done := make(chan struct{})
-		go func() {
-			conn, err := l.Accept()
-			if err != nil {
-				return
+	for _, response := range []string{"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n", fine} {
+		for size, wantDials := range map[int]int64{1000: 1, 16 << 20: 2} {
+			done := make(chan struct{})
+			defer close(done)
+			url := serve(t, func(conn net.Conn) {
+				defer conn.Close()
+				for err := error(nil); err == nil; { // it reads no more than the beginning
+					if _, err = conn.Read(make([]byte, 2000)); err == nil {
+						_, err = io.WriteString(conn, response)
+					}
+					if size > 2000 {
+						<-done
+					}
+				}
+			})
+			var dials atomic.Int64
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			to := target(t, newClient(t, &dials), url)
+			for range 2 {
+				answer, err := to.post(ctx, make([]byte, size), 10)
+				if err != nil || !strings.Contains(response, strconv.Itoa(answer.Status)) {
+					t.Errorf("%d bytes: response %+v, %v", size, answer, err)
+				}
 			}
-			_, _ = conn.Read(make([]byte, 1)) // and nothing more
-			_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-			<-done
-			_ = conn.Close()
-		}()
-		defer close(done)
-		var dials atomic.Int64
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		answer, err := target(t, newClient(t, &dials), "http://"+l.Addr().String()).post(ctx, make([]byte, size), 10)
-		if err != nil || answer.Status != http.StatusRequestEntityTooLarge || ctx.Err() != nil {
-			t.Errorf("%d bytes: response %+v, %v", size, answer, err)
+			if n := dials.Load(); n != wantDials {
+				t.Errorf("%d bytes: %d connections, want %d", size, n, wantDials)
+			}
 		}
 	}
 }
@@ -503,6 +644,13 @@ func TestPool_IdleLimits(t *testing.T) {
 	place.put(late)
 	if open(late) {
 		t.Error("a connection that returns after Close is closed")
+	}
+	ours, theirs = net.Pipe()
+	defer theirs.Close()
+	later := newHTTP1Conn(ours, 10)
+	p.destination(named("later")).put(later)
+	if open(later) {
+		t.Error("a connection to another destination after Close is closed")
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,9 +13,11 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -179,6 +182,69 @@ func TestHTTP2_SharesConnections(t *testing.T) {
 	}
 }
 
+// Requests share a connection until it has streamsPerConn of them, and then one more. If
+// another connection fails, the requests continue on the first.
+func TestHTTP2_SecondConnection(t *testing.T) {
+	var mu sync.Mutex
+	active := map[string]int{}
+	asked, answer := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	defer release()
+	s := secureServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		active[r.RemoteAddr]++
+		mu.Unlock()
+		asked <- struct{}{}
+		<-answer
+	}, protocolNames(alpnHTTP2))
+	var dials atomic.Int64
+	client := newClient(t, &dials)
+	trust(client, s)
+	dial := client.options.Dial
+	client.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err == nil && dials.Load() == 2 {
+			err = errors.Join(conn.Close(), errors.New("too many connections"))
+		}
+		return conn, err
+	}
+	to := targetOver(t, client, s.URL, HTTP2, "org")
+	var wg sync.WaitGroup
+	for n := range 3 * streamsPerConn {
+		wg.Go(func() {
+			if response, err := to.post(patience(t), []byte("{}"), 0); err != nil || response.Status != 200 {
+				t.Errorf("%+v, %v", response, err)
+			}
+		})
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatalf("request %d hangs", n+1)
+		}
+		mu.Lock()
+		conns := len(active)
+		mu.Unlock()
+		if want := 1 + min(1, n/(streamsPerConn+1)); conns != want {
+			t.Errorf("%d requests use %d connections, want %d", n+1, conns, want)
+		}
+	}
+	release()
+	wg.Wait()
+	for from, n := range active {
+		if n != 3*streamsPerConn/2 {
+			t.Errorf("%d requests over the connection %s, want half of all", n, from)
+		}
+	}
+	for _, c := range to.destination.shared.conns {
+		if n := c.active.Load(); n != 0 {
+			t.Errorf("%d requests are counted after their end", n)
+		}
+	}
+	if n := dials.Load(); n != 3 {
+		t.Errorf("%d connections were opened, want 3 with the failed", n)
+	}
+}
+
 // A server that ends each connection after a request (GOAWAY) costs connections, not
 // requests.
 func TestHTTP2_GoAway(t *testing.T) {
@@ -195,9 +261,13 @@ func TestHTTP2_GoAway(t *testing.T) {
 	if n := dials.Load(); n < 2 {
 		t.Errorf("%d connections: the server ended none", n)
 	}
+	if n := client.pool.shared.Load(); n > 1 {
+		t.Errorf("the pool counts %d connections after the server ended them", n)
+	}
 }
 
-// Close ends idle connections now, and a connection in use after its request.
+// Close ends idle connections now, a connection in use after its request, and a connection that is
+// being opened.
 func TestHTTP2_Close(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	closed := make(chan struct{}, 1)
@@ -213,21 +283,31 @@ func TestHTTP2_Close(t *testing.T) {
 			}
 		}
 	})
-	for _, path := range []string{"/", "/slow"} {
+	for _, path := range []string{"/", "/slow", "/opening"} {
 		client := newClient(t, new(atomic.Int64))
 		trust(client, s)
+		dial := client.options.Dial
+		client.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if path == "/opening" {
+				client.Close()
+			}
+			return dial(ctx, network, address)
+		}
 		to := targetOver(t, client, s.URL+path, HTTP2, "org")
 		done := make(chan error, 1)
 		go func() {
 			_, err := to.Do(patience(t), &Request{Body: []byte("{}")}, &Timing{})
 			done <- err
 		}()
-		if path == "/" {
+		switch path {
+		case "/":
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
 			client.Close()
-		} else {
+		case "/opening":
+			<-done // it may fail
+		default:
 			<-asked
 			client.Close()
 			close(answer)
@@ -243,8 +323,51 @@ func TestHTTP2_Close(t *testing.T) {
 	}
 }
 
-// If many requests wait for one connection attempt that fails, each gets the error. The
-// next request makes another attempt.
+// HTTP/2 connections are closed after the timeout too. The pool knows them without a target, and
+// forgets their destination afterwards.
+func TestHTTP2_IdleTimeout(t *testing.T) {
+	closed := make(chan struct{}, 1)
+	s := secureServer(t, func(http.ResponseWriter, *http.Request) {}, func(s *httptest.Server) {
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				closed <- struct{}{}
+			}
+		}
+	})
+	patient := newClient(t, new(atomic.Int64))
+	trust(patient, s)
+	o := patient.options
+	o.IdleTimeout = 100 * time.Millisecond
+	for name, c := range map[string]*Client{"timeout": New(o), "none": patient} {
+		defer c.Close()
+		if _, err := targetOver(t, c, s.URL, HTTP2, "org").post(patience(t), []byte("{}"), 0); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		if name == "none" {
+			if c.pool.expire(time.Time{}); len(c.pool.destinations) != 1 {
+				t.Error("the pool forgot a destination with a connection")
+			}
+			continue
+		}
+		select {
+		case <-closed:
+		case <-time.After(time.Minute):
+			t.Fatal("the connection stays open")
+		}
+		until(t, "the pool keeps the destination", func() bool {
+			runtime.GC()
+			c.pool.mu.Lock()
+			defer c.pool.mu.Unlock()
+			return len(c.pool.destinations) == 0 && len(c.pool.retained) == 0
+		})
+		if n := c.pool.shared.Load(); n != 0 {
+			t.Errorf("the pool counts %d connections", n)
+		}
+	}
+}
+
+// After a connection attempt that failed, the next request makes another attempt.
 func TestHTTP2_ConnectFailure(t *testing.T) {
 	var dials atomic.Int64
 	client := newClient(t, &dials)
@@ -257,31 +380,54 @@ func TestHTTP2_ConnectFailure(t *testing.T) {
 			t.Errorf("%v after %d attempts", err, dials.Load())
 		}
 	}
-	begun, end := make(chan struct{}), make(chan struct{})
-	failures := make(chan error, 10)
-	go func() {
-		_, err := d.shared.acquire(t.Context(), func() (*http2Conn, error) { close(begun); <-end; return nil, refused })
-		failures <- err
-	}()
-	<-begun
-	for range cap(failures) - 1 {
-		go func() {
-			_, err := d.shared.acquire(t.Context(), dial)
-			failures <- err
-		}()
-	}
-	close(end)
-	for range cap(failures) {
-		if err := <-failures; !errors.Is(err, refused) {
-			t.Error(err)
-		}
+}
+
+// Requests that wait for a connection attempt share its failure. They do not share the deadline or
+// the cancellation of the request that made the attempt, and end with their own.
+func TestHTTP2_SharedAttempt(t *testing.T) {
+	own := errors.New("own attempt failed")
+	for attempt, want := range map[error]error{errors.New("refused"): nil, context.Canceled: own, context.DeadlineExceeded: own} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPool(2, time.Hour)
+			defer p.close()
+			d := p.destination(named("x"))
+			end, failures := make(chan struct{}), make(chan error, 10)
+			begin := func(ctx context.Context, dial func() (*http2Conn, error)) {
+				go func() {
+					_, err := d.shared.acquire(ctx, dial)
+					failures <- err
+				}()
+				synctest.Wait()
+			}
+			begin(t.Context(), func() (*http2Conn, error) { <-end; return nil, attempt })
+			waiting := func() (*http2Conn, error) { return nil, own }
+			ctx, cancel := context.WithCancel(t.Context())
+			begin(ctx, waiting)
+			cancel()
+			if err := <-failures; !errors.Is(err, context.Canceled) {
+				t.Errorf("a canceled request ends with %v", err)
+			}
+			for range 3 {
+				begin(t.Context(), waiting)
+			}
+			close(end)
+			if err := <-failures; !errors.Is(err, attempt) {
+				t.Errorf("the attempt ends with %v, want %v", err, attempt)
+			}
+			for range 3 {
+				if err := <-failures; !errors.Is(err, cmp.Or(want, attempt)) {
+					t.Errorf("%v: a request that waited ends with %v", attempt, err)
+				}
+			}
+		})
 	}
 }
 
 // A request over HTTP/2 has the headers and the body of a request over HTTP/1.1. It ends at its
-// deadline, and a body that does not end costs BodyTimeout.
+// deadline, and a body that does not end costs BodyTimeout. The client reads no body beyond MaxBody.
+// All of that leaves the connection to later requests. Headers beyond MaxHeader are an error.
 func TestHTTP2_Request(t *testing.T) {
-	hangs := make(chan struct{})
+	hangs, ended := make(chan struct{}), make(chan struct{})
 	defer close(hangs)
 	s := secureServer(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -292,8 +438,17 @@ func TestHTTP2_Request(t *testing.T) {
 			<-hangs
 		case "no response":
 			<-hangs
+		case "long headers":
+			w.Header().Set("X-Long", strings.Repeat("x", 20_000))
+		case "no end of the body":
+			for err := error(nil); err == nil; {
+				_, err = w.Write(body)
+			}
+			close(ended)
+			return
 		}
-		fmt.Fprint(w, r.Proto, " ", r.RequestURI, " ", r.Header.Get("X-Own"), " ", r.Header.Get("Webhook-Id"), " ", string(body))
+		w.Header().Set("Retry-After", "7")
+		fmt.Fprint(w, r.Proto, " ", r.Host, r.RequestURI, " ", r.Header.Get("X-Own"), " ", r.Header.Get("Webhook-Id"), " ", r.ContentLength, " ", string(body))
 	}, protocolNames(alpnHTTP2))
 	var dials atomic.Int64
 	c := newClient(t, &dials)
@@ -304,8 +459,17 @@ func TestHTTP2_Request(t *testing.T) {
 	post := func(body string, deadline time.Time) (*Response, error) {
 		return to.Do(ctx, &Request{Body: []byte(body), Headers: []Header{{"Webhook-Id", "msg_1"}}, Keep: Keep{Success: 100}, Deadline: deadline}, &Timing{})
 	}
-	if response, err := post("body", time.Time{}); err != nil || string(response.Body) != "HTTP/2.0 /hook?a=b yes msg_1 body" {
-		t.Errorf("response %+v, %v", response, err)
+	want := "HTTP/2.0 " + strings.TrimPrefix(s.URL, "https://") + "/hook?a=b yes msg_1 4 body"
+	if response, err := post("body", time.Time{}); err != nil || string(response.Body) != want || response.Header.Get("Retry-After") != "7" {
+		t.Errorf("response %+v, %v, want %s", response, err, want)
+	}
+	if response, err := post("no end of the body", time.Time{}); err != nil || len(response.Body) != 100 {
+		t.Errorf("response %+v, %v, want the beginning of the body", response, err)
+	}
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		t.Error("the destination still sends the body")
 	}
 	if response, err := post("no response", time.Now().Add(50*time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("response %+v, %v, want the end of the deadline", response, err)
@@ -314,8 +478,11 @@ func TestHTTP2_Request(t *testing.T) {
 	if response, err := post("no end", time.Time{}); err == nil || response == nil || response.Status != http.StatusInternalServerError {
 		t.Errorf("response %+v, %v, want one whose body is cut off", response, err)
 	}
-	if ctx.Err() != nil {
-		t.Error("a request hangs")
+	if ctx.Err() != nil || dials.Load() != 1 {
+		t.Errorf("%d connections, and the context has %v", dials.Load(), ctx.Err())
+	}
+	if response, err := post("long headers", time.Time{}); err == nil {
+		t.Errorf("the headers are longer than the limit, and the response is %+v", response)
 	}
 }
 

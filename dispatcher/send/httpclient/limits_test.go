@@ -65,6 +65,10 @@ func TestPool_IdleLimitOfOrganization(t *testing.T) {
 	for i := range maxIdleAll + 10 {
 		put("greedy", i)
 	}
+	p.expire(time.Time{}) // a sweep without an expired connection changes no count
+	if put("greedy", maxIdleAll+10) {
+		t.Error("an organization has idle connections beyond its limit")
+	}
 	if !put("other", 0) {
 		t.Error("an idle connection of another organization is closed")
 	}

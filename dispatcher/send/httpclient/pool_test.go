@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,9 +87,10 @@ func TestPool_Wait(t *testing.T) {
 		if r := <-first; r.c != idle || r.err != nil {
 			t.Errorf("the first in line got %+v, not the idle connection", r)
 		}
+		began := time.Now()
 		d.dialed()
-		if r := <-second; r.c != nil || r.err != nil {
-			t.Errorf("the second in line got %+v, not the turn", r)
+		if r := <-second; r.c != nil || r.err != nil || time.Since(began) != 0 {
+			t.Errorf("the second in line got %+v after %s, not the turn at once", r, time.Since(began))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		third := wait(ctx)
@@ -96,16 +98,133 @@ func TestPool_Wait(t *testing.T) {
 		if r := <-third; !errors.Is(r.err, context.Canceled) {
 			t.Errorf("canceled: %+v", r)
 		}
-		began := time.Now()
+		began = time.Now()
 		turn()
 		if waited := time.Since(began); waited != dialPatience || d.dials != maxDials+1 {
 			t.Errorf("turn after %s, with %d connections being opened", waited, d.dials)
 		}
-		for range maxDials + 1 {
+		fourth := wait(t.Context())
+		d.dialed()
+		synctest.Wait()
+		if d.dials != maxDials || len(fourth) != 0 {
+			t.Errorf("%d connections are being opened beyond the limit", d.dials)
+		}
+		d.dialed()
+		if r := <-fourth; r.c != nil || r.err != nil {
+			t.Errorf("the fourth in line got %+v, not the turn", r)
+		}
+		for range maxDials {
 			d.dialed()
 		}
 		if d.dials != 0 || len(d.waiting) != 0 {
 			t.Errorf("%d connections are being opened, %d requests wait", d.dials, len(d.waiting))
+		}
+	})
+}
+
+// A request may stop to wait just when it gets a connection, or its turn to open one. Neither is
+// lost.
+func TestPool_WaitEnds(t *testing.T) {
+	for range 50 { // select chooses at random
+		for _, impatient := range []bool{true, false} {
+			for _, connected := range []bool{true, false} {
+				synctest.Test(t, func(t *testing.T) { waitEnds(t, impatient, connected) })
+			}
+		}
+	}
+}
+
+func waitEnds(t *testing.T, impatient, connected bool) {
+	p := newPool(2, time.Hour)
+	defer p.close()
+	d := p.destination(named("a"))
+	for range maxDials {
+		_ = take(d)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan struct{})
+	var got *http1Conn
+	var err error
+	go func() {
+		defer close(done)
+		got, err = d.acquire(ctx)
+	}()
+	synctest.Wait()
+	if impatient {
+		<-time.After(dialPatience)
+	} else {
+		cancel()
+	}
+	dials := maxDials
+	var idle *http1Conn
+	if connected {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		idle = newHTTP1Conn(ours, 10)
+		d.put(idle)
+	} else {
+		d.dialed()
+		dials--
+	}
+	<-done
+	if err == nil && got == nil {
+		dials++
+	}
+	if d.dials != dials || connected && got != idle && !slices.Contains(d.idle, idle) {
+		t.Errorf("impatient %t, connected %t: got %v, %v, with %d idle connections and %d being opened, want %d", impatient, connected, got, err, len(d.idle), d.dials, dials)
+	}
+}
+
+// Connections that are idle for longer than the timeout are closed, again and again.
+func TestPool_IdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool(2, time.Hour)
+		defer p.close()
+		d := p.destination(named("a"))
+		for n := range 3 {
+			ours, theirs := net.Pipe()
+			d.put(newHTTP1Conn(ours, 10))
+			<-time.After(time.Hour - time.Minute)
+			if p.idle.Load() != 1 {
+				t.Errorf("connection %d is closed before the timeout", n)
+			}
+			<-time.After(time.Hour)
+			if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || p.idle.Load() != 0 {
+				t.Errorf("connection %d stays after the timeout: %v", n, err)
+			}
+			_ = theirs.Close()
+		}
+	})
+}
+
+// A request that ends while it waits for its turn opens no connection, and leaves the turns to
+// the others.
+func TestPost_CanceledInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dials atomic.Int64
+		c := newClient(t, &dials)
+		release := make(chan struct{})
+		c.options.Dial = func(context.Context, string, string) (net.Conn, error) {
+			dials.Add(1)
+			<-release
+			return nil, errors.New("refused")
+		}
+		to := target(t, c, "http://x.example")
+		var wg sync.WaitGroup
+		for range maxDials {
+			wg.Go(func() { _, _ = to.post(t.Context(), []byte("{}"), 10) })
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), dialPatience/2)
+		defer cancel()
+		if _, err := to.post(ctx, []byte("{}"), 10); !errors.Is(err, context.DeadlineExceeded) || dials.Load() != maxDials {
+			t.Errorf("%v, with %d attempts to connect, want %d", err, dials.Load(), maxDials)
+		}
+		close(release)
+		wg.Wait()
+		if to.destination.dials != 0 {
+			t.Errorf("%d attempts are counted after their end", to.destination.dials)
 		}
 	})
 }
@@ -146,10 +265,11 @@ func (c closingConn) Close() error {
 	return c.Conn.Close()
 }
 
-// A request ends at its deadline while it connects. A failed handshake closes its connection.
+// A request ends at its deadline while it connects. A failed handshake closes its connection,
+// and says nothing about the protocol of the destination.
 func TestConnect_Failures(t *testing.T) {
 	plain := strings.Replace(scripted(t, func(int, io.Writer) bool { return false }), "http:", "https:", 1)
-	for _, protocol := range []Protocol{HTTP1, HTTP2} {
+	for _, protocol := range []Protocol{Auto, HTTP1, HTTP2} {
 		var dials, closed atomic.Int64
 		c := newClient(t, &dials)
 		dial := c.options.Dial

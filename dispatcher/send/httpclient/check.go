@@ -23,9 +23,6 @@ var errUnsolicited = errors.New("the destination sent data without a request")
 // check returns an error if the connection is closed or holds unread data. The
 // connection's deadline must be set.
 func (c *http1Conn) check() error {
-	if c.reader.Buffered() > 0 {
-		return errUnsolicited
-	}
 	if c.checked.raw == nil {
 		_ = c.conn.SetReadDeadline(time.Now().Add(c.checked.wait))
 		defer c.setReadDeadline(c.deadline)

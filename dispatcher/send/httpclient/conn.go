@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -42,7 +43,7 @@ func newHTTP1Conn(conn net.Conn, maxHeader int) *http1Conn {
 		checked = newCheckedConn(conn)
 		conn = checked
 	}
-	limit := &limitedReader{conn: conn, remaining: -1}
+	limit := &limitedReader{conn: conn, remaining: noLimit}
 	return &http1Conn{conn: conn, checked: checked, reader: bufio.NewReader(limit), limit: limit, maxHeader: maxHeader, lastUsed: time.Now()}
 }
 
@@ -52,9 +53,7 @@ func (c *http1Conn) close() { _ = c.conn.Close() }
 // it is zero. unbind reverses it and reports whether ctx was still active.
 func (c *http1Conn) bind(ctx context.Context, deadline time.Time) (unbind func() bool) {
 	c.ctx, c.deadline = ctx, deadline
-	if err := c.conn.SetDeadline(c.deadline); err != nil { // the connection is closed, so all later calls fail
-		return func() bool { return false }
-	}
+	_ = c.conn.SetDeadline(c.deadline) // if the connection is closed, the check fails
 	if t := turnOf(ctx); t != nil && t.enter(c) {
 		return t.unbind
 	}
@@ -158,7 +157,7 @@ func (c *http1Conn) receive() (*http.Response, error) {
 		case response.StatusCode == http.StatusSwitchingProtocols:
 			return nil, errors.New("the response switches protocols")
 		case response.StatusCode >= http.StatusOK:
-			c.limit.remaining = -1
+			c.limit.remaining = noLimit
 			c.used = true
 			return response, nil
 		}
@@ -166,8 +165,10 @@ func (c *http1Conn) receive() (*http.Response, error) {
 	return nil, fmt.Errorf("more than %d interim responses", maxInterim)
 }
 
-// limitedReader reads at most remaining bytes from a connection. A negative value means
-// no limit.
+// noLimit is the limit of reads that no connection reaches, in bytes.
+const noLimit = math.MaxInt
+
+// limitedReader reads at most remaining bytes from a connection.
 type limitedReader struct {
 	conn      net.Conn
 	remaining int
@@ -181,13 +182,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.remaining == 0 {
 		return 0, errLimit
 	}
-	if l.remaining > 0 && len(p) > l.remaining {
-		p = p[:l.remaining]
-	}
-	n, err := l.conn.Read(p)
+	n, err := l.conn.Read(p[:min(len(p), l.remaining)])
 	l.err = err
-	if l.remaining > 0 {
-		l.remaining -= n
-	}
+	l.remaining -= n
 	return n, err
 }

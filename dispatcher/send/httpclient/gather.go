@@ -47,7 +47,7 @@ func gatherWrites(conn, network net.Conn) *gatheredConn {
 func (g *gatheredConn) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.pending != nil && g.pending.Len() >= maxGathered && g.err == nil && !g.closed {
+	for g.pending != nil && g.pending.Len() >= maxGathered && g.err == nil {
 		g.changed.Wait()
 	}
 	switch {
@@ -71,7 +71,6 @@ func (g *gatheredConn) Write(p []byte) (int, error) {
 func (g *gatheredConn) run() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	defer g.changed.Broadcast()
 	for g.err == nil && g.pending != nil {
 		g.writePendingLocked()
 	}
@@ -101,7 +100,6 @@ func (g *gatheredConn) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
-	g.changed.Broadcast()
 	for g.writing {
 		g.changed.Wait()
 	}

@@ -68,7 +68,7 @@ func (t *Target) connectHTTP1(ctx context.Context, deadline time.Time, timing *T
 func (t *Target) exchange(ctx context.Context, c *http1Conn, r *Request, timing *Timing) (*Response, error) {
 	unbind := c.bind(ctx, r.Deadline)
 	response, reusable, err := t.roundTrip(c, r, timing)
-	if unbind() && reusable {
+	if unbind() && reusable && c.reader.Buffered() == 0 {
 		t.destination.put(c)
 	} else {
 		c.close()
@@ -89,7 +89,7 @@ func (t *Target) roundTrip(c *http1Conn, r *Request, timing *Timing) (response *
 		return nil, false, err
 	}
 	if response, ok := c.plain(r.Keep.Success); ok {
-		return response, written && c.reader.Buffered() == 0, nil
+		return response, written, nil
 	}
 	received, err := c.receive() //nolint:bodyclose // the body is the connection, which is kept or closed as a whole
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *Target) roundTrip(c *http1Conn, r *Request, timing *Timing) (response *
 	c.hurry(t.client.options.BodyTimeout)
 	response = &Response{Status: received.StatusCode, Header: received.Header}
 	whole, err := response.read(received.Body, r.kept(response.Status), t.client.options.MaxBody)
-	return response, written && whole && !received.Close && c.reader.Buffered() == 0, err
+	return response, written && whole && !received.Close, err
 }
 
 // read reads a body up to a maximum, and stores its beginning. whole reports whether the

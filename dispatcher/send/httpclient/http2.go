@@ -36,7 +36,6 @@ type connKey struct{}
 // connection in its context. It never dials.
 func newHTTP2Transport(o Options) *http.Transport {
 	protocols := new(http.Protocols)
-	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true) // net/http takes a gatheredConn for unencrypted
 	return &http.Transport{
 		DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -149,7 +148,7 @@ func (t *Target) http2Request(ctx context.Context, r *Request, body *requestBody
 		header[h.Name] = []string{h.Value}
 	}
 	return (&http.Request{
-		Method: http.MethodPost, URL: t.URL, Host: t.URL.Host, Header: header,
+		Method: http.MethodPost, URL: t.URL, Header: header,
 		Proto: "HTTP/2.0", ProtoMajor: 2,
 		Body: body, ContentLength: int64(len(r.Body)),
 	}).WithContext(ctx)

@@ -28,7 +28,7 @@ func (c *http1Conn) plain(keep int) (*Response, bool) {
 		response.Body = bytes.Clone(rest[:kept])
 	}
 	_, _ = c.reader.Discard(len(arrived) - len(rest) + length) // the bytes are buffered
-	c.limit.remaining, c.used = -1, true
+	c.limit.remaining, c.used = noLimit, true
 	return response, true
 }
 

@@ -87,7 +87,7 @@ const maxFold = 4096
 func (l *Ledger) foldReceipts(batch []events.Sequenced[events.Receipt]) error {
 	for len(batch) > 0 {
 		n, deliveries := 0, 0
-		for n < len(batch) && (n == 0 || deliveries < maxFold) {
+		for n < len(batch) && deliveries < maxFold {
 			deliveries += len(batch[n].Value.Deliveries)
 			n++
 		}

@@ -463,6 +463,46 @@ func TestLog_Quota(t *testing.T) {
 	})
 }
 
+// Notifications that the ledger does not show yet do not use up the quota of triggers either.
+func TestLog_QuotaBesideNotifications(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger(t)
+		l.opt.Quota = events.Quota{Waiting: 1}
+		log := l.Log(&acceptor{})
+		for n := range 3 {
+			_, err := log.Accept(t.Context(), notificationOf("org", fmt.Sprint("trg_", n)))
+			must(t, err)
+		}
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1)); err != nil {
+			t.Errorf("a trigger beside notifications is refused: %v", err)
+		}
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_4", 0, 1)); err == nil {
+			t.Error("a trigger beyond the quota is accepted")
+		}
+	})
+}
+
+// Triggers that the streams have lost do not count towards the quota for ever.
+func TestLog_QuotaAfterLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &source{identity: "one", triggers: sequenced([]events.Trigger{trigger("other", "trg_1", 0, 1), trigger("other", "trg_2", 0, 1)})}
+		l := newLedger(t)
+		l.opt.Quota = events.Quota{Waiting: 1}
+		followUntil(t, l, s, func() bool { return !l.Behind() })
+		log := l.Log(&acceptor{sequence: 2})
+		_, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1))
+		must(t, err)
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_4", 0, 1)); err == nil {
+			t.Error("a trigger beyond the quota is accepted")
+		}
+		s.triggers = s.triggers[:1] // the log lost the trigger of org, too
+		followUntil(t, l, s, func() bool { return !l.Behind() })
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_5", 0, 1)); err != nil {
+			t.Errorf("beside a lost trigger: %v", err)
+		}
+	})
+}
+
 // slowLog stores a trigger in a second.
 type slowLog struct{ acceptor }
 

@@ -133,6 +133,23 @@ func TestProgress_Counts(t *testing.T) {
 	check("the last retry")
 }
 
+// The trigger of a notification names an object where others name their schedule.
+func TestProgress_Notification(t *testing.T) {
+	l := newLedger(t)
+	tr := notificationOf("org", "trg_1")
+	tr.Change = &events.Change{ObjectType: storage.OpenADRReport, ObjectID: "report_1", Operation: events.OperationCreate, Object: []byte(`{}`)}
+	tr.ScheduleID, tr.Traceparent = tr.Change.ObjectID, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	accept(t, l, tr)
+	p := progress(t, l, tr)
+	want := events.Notification{ObjectType: storage.OpenADRReport, ObjectID: "report_1", Operation: events.OperationCreate}
+	if p.Notification == nil || *p.Notification != want || p.ScheduleID != "" || p.Traceparent != tr.Traceparent {
+		t.Errorf("progress is %+v of %+v", p, p.Notification)
+	}
+	if run, err := l.LastRun("org", tr.ScheduleID); err != nil || run.TriggerID != "" {
+		t.Errorf("a notification is the last run of a schedule: %+v, %v", run, err)
+	}
+}
+
 func TestProgress_NoHomes(t *testing.T) {
 	l := newLedger(t)
 	tr := trigger("org", "trg_1", time.Minute, 0)

@@ -131,6 +131,26 @@ func TestDeliveries_Filters(t *testing.T) {
 	})
 }
 
+// A page continues after a trigger that has expired meanwhile. It repeats no newer trigger.
+func TestDeliveries_PrunedCursor(t *testing.T) {
+	l := newLedger(t)
+	for n, org := range []string{"org", "org", "org", "other"} {
+		tr := trigger(org, fmt.Sprint("trg_", n), time.Duration(n)*time.Hour, 2)
+		accept(t, l, tr)
+		fold(t, l, slice(tr, 0, true, delivery("a", events.OutcomeDelivered, 1), delivery("b", events.OutcomeDelivered, 1)))
+	}
+	for pruned, limit := range []int{5, 3, 1} { // a page ends in the oldest trigger, then in the next
+		page, next, err := l.Deliveries("org", events.DeliveryQuery{Limit: limit})
+		if err != nil || len(page) != limit || next == "" {
+			t.Fatalf("%d deliveries, %q, %v", len(page), next, err)
+		}
+		must(t, l.Prune(noon.Add(time.Duration(pruned)*time.Hour+time.Minute)))
+		if page, next, err = l.Deliveries("org", events.DeliveryQuery{After: next, Limit: 10}); err != nil || len(page) != 0 || next != "" {
+			t.Errorf("the page after a deleted trigger has %d deliveries and the next cursor %q: %v", len(page), next, err)
+		}
+	}
+}
+
 // The cost of a page is limited. A search with few results returns a short page, and the
 // next page continues.
 func TestDeliveries_LongSearch(t *testing.T) {

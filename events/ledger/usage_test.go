@@ -98,6 +98,23 @@ func TestQuota_NamesTheLimit(t *testing.T) {
 	}
 }
 
+// CheckHistory refuses OpenADR changes of an organization whose history is full. Waiting triggers
+// do not matter.
+func TestQuota_History(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	accept(t, l, trigger("full", "trg_1", 0, 1), trigger("other", "trg_2", 0, 1))
+	fold(t, l, slice(trigger("full", "trg_1", 0, 1), 0, true, delivery("h1", events.OutcomeDelivered, 1)))
+	l.opt.Quota = events.Quota{Waiting: 1, Bytes: usage(t, l, "full").Bytes}
+	var refused *events.QuotaError
+	if err := l.CheckHistory("full"); !errors.As(err, &refused) || refused.Setting != "max-history" || refused.Org != "full" {
+		t.Errorf("a full history ends with %v", err)
+	}
+	if err := l.CheckHistory("other"); err != nil {
+		t.Errorf("a history below the quota ends with %v", err)
+	}
+}
+
 // repeats is a TriggerLog that has every request already.
 type repeats struct{ acceptor }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -60,6 +61,32 @@ func TestTriggerQuota(t *testing.T) {
 		t.Errorf("refused with %s, want the limit's name", refused.body)
 	}
 	ask(bolt).ok(t)
+}
+
+// TestHistoryQuota_OpenADR fills an organization's history. A change of an OpenADR object is then
+// refused, and a deletion is not.
+func TestHistoryQuota_OpenADR(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	e.quota = events.Quota{Bytes: 1}
+	deps := e.process(slog.New(slog.DiscardHandler))
+	deps.Registerer, deps.OpenADR = nil, true
+	e.public = e.serve(publicAPI(deps, rest.Options{}))
+	at, token := e.token(e.key("acme", storage.ScopeBusiness))
+	program := func(method, path string) answer {
+		return e.send(request{method: method, url: at + path, header: http.Header{"Authorization": {"Bearer " + token}}, body: `{"programName":"` + path + `"}`})
+	}
+	id := program(http.MethodPost, "programs").expect(t, http.StatusCreated, "").object(t)["id"].(string)
+	e.ask(acme, triggerPath, `{}`).ok(t)
+	if _, err := deps.Ledger.Usage("acme"); err != nil { // waits for the trigger
+		t.Fatal(err)
+	}
+	for method, path := range map[string]string{http.MethodPost: "programs", http.MethodPut: "programs/" + id} {
+		if refused := program(method, path); refused.status != http.StatusTooManyRequests || !strings.Contains(string(refused.body), "max-history") {
+			t.Errorf("%s ends with %d %s, want the limit's name", method, refused.status, refused.body)
+		}
+	}
+	program(http.MethodDelete, "programs/"+id).ok(t)
 }
 
 // heldTester responds to no test webhook and to no challenge before released is closed.
@@ -122,16 +149,22 @@ func TestEndpoint_TestsAtOnce(t *testing.T) {
 // subscriber returns a function that creates an OpenADR subscription with a callback.
 func (e *env) subscriber(key string) func() answer {
 	e.t.Helper()
-	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {key}}
-	at := e.public.URL + openadr.Prefix + "3.1.1/"
-	token := e.send(request{url: at + "auth/token", body: form.Encode(), header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}).ok(e.t)["access_token"].(string)
+	at, token := e.token(key)
 	return func() answer {
 		return e.send(request{
 			url: at + "subscriptions", header: http.Header{"Authorization": {"Bearer " + token}},
 			body: `{"clientName":"c","objectOperations":[{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"https://acme.example/slow"}]}`,
 		})
 	}
+}
+
+// token returns the URL of the OpenADR interface and an access token of a key.
+func (e *env) token(key string) (at, token string) {
+	e.t.Helper()
+	id, _, _ := storage.SplitKey(storage.KeyPrefix, key)
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {key}}
+	at = e.public.URL + openadr.Prefix + "3.1.1/"
+	return at, e.send(request{url: at + "auth/token", body: form.Encode(), header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}}).ok(e.t)["access_token"].(string)
 }
 
 // TestLimits_LiveKeys checks that revoked and expired keys do not count, and that a key can

@@ -3,6 +3,7 @@ package httpclient
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -60,9 +61,11 @@ func framed(t *testing.T, c *Client, script func(f *http2.Framer, stream uint32,
 }
 
 // ok responds with the status 200 and no body.
-func ok(f *http2.Framer, stream uint32) bool {
-	const status200 = 0x88 // in the static table of HPACK
-	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{status200}, EndHeaders: true, EndStream: true}) == nil
+func ok(f *http2.Framer, stream uint32) bool { return headed(f, stream, 8) } // :status 200
+
+// headed responds with one header, by its index in the static table of HPACK.
+func headed(f *http2.Framer, stream uint32, index byte) bool {
+	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{0x80 | index}, EndHeaders: true, EndStream: true}) == nil
 }
 
 // until waits until a condition holds, and fails after a minute.
@@ -96,26 +99,34 @@ func TestHTTP2_Unprocessed(t *testing.T) {
 		"beyond the stream limit":   {resets(http2.ErrCodeProtocol), 1, 2, 2, false},
 		"going away, not processed": {goesAway(0), 1, 2, 2, false},
 		"internal error":            {resets(http2.ErrCodeInternal), 1, 1, 1, true},
+		"response without a status": {func(f *http2.Framer, stream uint32) bool { return headed(f, stream, 16) }, 1, 1, 1, true},
 		"canceled":                  {resets(http2.ErrCodeCancel), 1, 1, 1, true},
-		"processed, then the end":   {func(f *http2.Framer, stream uint32) bool { _ = goesAway(stream)(f, stream); return false }, 1, 1, 1, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var dials, requests atomic.Int64
-			client := newClient(t, &dials)
-			url, _ := framed(t, client, func(f *http2.Framer, stream uint32, n int64) bool {
-				if requests.Store(n); n <= c.refusals {
+		for _, used := range []int64{0, 1} { // requests on the connection before
+			t.Run(fmt.Sprintf("%s, used %d", name, used), func(t *testing.T) {
+				var dials, requests atomic.Int64
+				client := newClient(t, &dials)
+				url, _ := framed(t, client, func(f *http2.Framer, stream uint32, n int64) bool {
+					if requests.Store(n - used); n <= used || n > used+c.refusals {
+						return ok(f, stream)
+					}
 					return c.refuse(f, stream)
+				})
+				to := targetOver(t, client, url, HTTP2, "org")
+				for range used {
+					if _, err := to.post(patience(t), []byte("{}"), 0); err != nil {
+						t.Fatal(err)
+					}
 				}
-				return ok(f, stream)
+				response, err := to.post(patience(t), []byte("{}"), 0)
+				if failed := err != nil; failed != c.fails || !failed && response.Status != 200 {
+					t.Errorf("response %+v, %v", response, err)
+				}
+				if requests.Load() != c.requests || dials.Load() != c.dials {
+					t.Errorf("%d requests over %d connections, want %d over %d", requests.Load(), dials.Load(), c.requests, c.dials)
+				}
 			})
-			response, err := targetOver(t, client, url, HTTP2, "org").post(patience(t), []byte("{}"), 0)
-			if failed := err != nil; failed != c.fails || !failed && response.Status != 200 {
-				t.Errorf("response %+v, %v", response, err)
-			}
-			if requests.Load() != c.requests || dials.Load() != c.dials {
-				t.Errorf("%d requests over %d connections, want %d over %d", requests.Load(), dials.Load(), c.requests, c.dials)
-			}
-		})
+		}
 	}
 }
 
@@ -124,18 +135,28 @@ func TestHTTP2_Unprocessed(t *testing.T) {
 func TestHTTP2_GoAwayWhileIdle(t *testing.T) {
 	var dials atomic.Int64
 	client := newClient(t, &dials)
+	idle := make(chan struct{})
 	url, closed := framed(t, client, func(f *http2.Framer, stream uint32, n int64) bool {
-		return ok(f, stream) && (n > 1 || f.WriteGoAway(stream, http2.ErrCodeNo, nil) == nil)
+		if !ok(f, stream) || n > 1 {
+			return n > 1
+		}
+		<-idle
+		return f.WriteGoAway(stream, http2.ErrCodeNo, nil) == nil
 	})
 	to := targetOver(t, client, url, HTTP2, "org")
-	for range 3 {
+	post := func() {
+		t.Helper()
 		if response, err := to.post(patience(t), []byte("{}"), 0); err != nil || response.Status != 200 {
 			t.Fatalf("%+v, %v", response, err)
 		}
-		if first := to.destination.shared.conns[0]; dials.Load() == 1 {
-			until(t, "the client ignores GOAWAY", func() bool { return first.Available() == 0 })
-		}
 	}
+	post()
+	first := to.destination.shared.conns[0]
+	until(t, "the first request does not end", func() bool { return first.InFlight() == 0 })
+	close(idle)
+	until(t, "the client ignores GOAWAY", func() bool { return first.Available() == 0 })
+	post()
+	post()
 	until(t, "the old connection stays open", func() bool { return closed.Load() == 1 })
 	if n := client.pool.shared.Load(); n != 1 || dials.Load() != 2 {
 		t.Errorf("%d connections were opened, want 2, and the pool counts %d, want 1", dials.Load(), n)

@@ -97,6 +97,13 @@ func TestClient_Protocols(t *testing.T) {
 			var dials atomic.Int64
 			client := newClient(t, &dials)
 			trust(client, s)
+			dial := client.options.Dial
+			var conns []*atomic.Int64
+			client.options.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := dial(ctx, network, address)
+				conns = append(conns, new(atomic.Int64))
+				return closingConn{conn, conns[len(conns)-1]}, err
+			}
 			to := targetOver(t, client, s.URL, c.protocol, "org")
 			for range 2 {
 				response, err := to.Do(patience(t), &Request{Body: []byte("{}"), Keep: Keep{Success: 10}}, &Timing{})
@@ -112,6 +119,10 @@ func TestClient_Protocols(t *testing.T) {
 			}
 			if n := dials.Load(); n != c.dials {
 				t.Errorf("%d connections, want %d", n, c.dials)
+			}
+			client.Close()
+			for i, closed := range conns {
+				until(t, fmt.Sprintf("connection %d stays open", i), func() bool { return closed.Load() > 0 })
 			}
 		})
 	}
@@ -447,6 +458,9 @@ func TestHTTP2_Request(t *testing.T) {
 			close(ended)
 			return
 		}
+		if int64(len(body)) != r.ContentLength {
+			w.WriteHeader(http.StatusBadRequest)
+		}
 		w.Header().Set("Retry-After", "7")
 		fmt.Fprint(w, r.Proto, " ", r.Host, r.RequestURI, " ", r.Header.Get("X-Own"), " ", r.Header.Get("Webhook-Id"), " ", r.ContentLength, " ", string(body))
 	}, protocolNames(alpnHTTP2))
@@ -462,6 +476,9 @@ func TestHTTP2_Request(t *testing.T) {
 	want := "HTTP/2.0 " + strings.TrimPrefix(s.URL, "https://") + "/hook?a=b yes msg_1 4 body"
 	if response, err := post("body", time.Time{}); err != nil || string(response.Body) != want || response.Header.Get("Retry-After") != "7" {
 		t.Errorf("response %+v, %v, want %s", response, err, want)
+	}
+	if response, err := post(strings.Repeat("x", 2<<20), time.Time{}); err != nil || response.Status != http.StatusOK {
+		t.Errorf("response %+v, %v to a body of several frames", response, err)
 	}
 	if response, err := post("no end of the body", time.Time{}); err != nil || len(response.Body) != 100 {
 		t.Errorf("response %+v, %v, want the beginning of the body", response, err)

@@ -78,7 +78,7 @@ func (p *pool) destination(key destinationKey) *destination {
 			own = &counts{}
 			p.owners[key.organization] = weak.Make(own)
 		}
-		d = &destination{pool: p, closed: p.closed, count: counter{&own.idle, &p.idle}}
+		d = &destination{pool: p, count: counter{&own.idle, &p.idle}}
 		d.shared.opened, d.shared.count = d.retain, counter{&own.shared, &p.shared}
 		d.speaks.Store(int32(key.protocol))
 		p.destinations[key] = weak.Make(d)

@@ -64,5 +64,9 @@ func TestTarget_Destination(t *testing.T) {
 			t.Errorf("targets share connections with another %s", name)
 		}
 	}
+	// A server that requests a certificate late cannot do so over HTTP/2.
+	if chosen := to("https://x.example/a", func(o *TargetOptions) { o.Protocol = HTTP2 }); first.Protocol != HTTP1 || chosen.Protocol != HTTP2 {
+		t.Errorf("with a certificate Auto means the protocol %d, and HTTP2 the protocol %d", first.Protocol, chosen.Protocol)
+	}
 	runtime.KeepAlive(first)
 }

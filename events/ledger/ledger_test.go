@@ -133,6 +133,32 @@ func TestProgress_Counts(t *testing.T) {
 	check("the last retry")
 }
 
+// Deliveries that were given up and succeed late count once, also if one batch has deliveries of
+// several slices and triggers.
+func TestProgress_LateDeliveries(t *testing.T) {
+	l := newLedger(t)
+	var triggers []events.Trigger
+	var failed, late []events.Receipt
+	for n := range 2 {
+		tr := trigger("org", fmt.Sprint("trg_", n), 0, 2)
+		triggers = append(triggers, tr)
+		accept(t, l, tr)
+		for number, home := range []string{fmt.Sprint("a", n), fmt.Sprint("b", n)} {
+			fold(t, l, slice(tr, number, number == 1, delivery(home, events.OutcomeRetrying, 1)))
+			failed = append(failed, retry(tr, "r1.ep."+home, delivery(home, events.OutcomeFailed, 2)))
+			late = append(late, retry(tr, "r2.ep."+home, delivery(home, events.OutcomeDelivered, 2)))
+		}
+	}
+	fold(t, l, failed...)
+	late[2], late[3] = late[3], late[2] // each follows one of another slice, or of the same slice of another trigger
+	fold(t, l, late...)
+	for _, tr := range triggers {
+		if got := progress(t, l, tr).Outcomes; len(got) != 1 || got[events.OutcomeDelivered] != 2 {
+			t.Errorf("%s has the outcomes %v, want two delivered", tr.ID, got)
+		}
+	}
+}
+
 // The trigger of a notification names an object where others name their schedule.
 func TestProgress_Notification(t *testing.T) {
 	l := newLedger(t)

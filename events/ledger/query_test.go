@@ -194,7 +194,9 @@ func TestAttempts_AllStored(t *testing.T) {
 	rescheduled.At = at(90 * time.Second)
 	other := delivery("b", events.OutcomeDelivered, 1)
 	other.Milliseconds = 1
-	fold(t, l, slice(tr, 0, true, first, other), retry(tr, "r2.ep.a.1", rescheduled), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
+	unsent := delivery("c", events.OutcomeFailed, 1)
+	unsent.MessageID, unsent.Reason = events.MessageID(tr.ID, "c", "ep"), "the endpoint is disabled"
+	fold(t, l, slice(tr, 0, true, first, other, unsent), retry(tr, "r2.ep.a.1", rescheduled), retry(tr, "r1.ep.a.1", second), retry(tr, "r3.ep.a.1", last), retry(tr, "r3.ep.a.1", last))
 	log, err := l.Delivery("org", id)
 	must(t, err)
 	if want := []events.Attempt{first.Last(), second.Last(), last.Last()}; !reflect.DeepEqual(log.Attempts, want) {
@@ -202,6 +204,9 @@ func TestAttempts_AllStored(t *testing.T) {
 	}
 	if log.Outcome != events.OutcomeDelivered || log.TriggerID != tr.ID || log.Attempt != 3 {
 		t.Errorf("delivery is %+v", log.Delivery)
+	}
+	if log, err := l.Delivery("org", unsent.MessageID); err != nil || len(log.Attempts) != 1 || log.Attempts[0].Reason != unsent.Reason {
+		t.Errorf("a delivery that failed without a request has the attempts %+v, %v", log.Attempts, err)
 	}
 	for _, unknown := range []string{"", "msg_", "x", events.MessageID(tr.ID, "z", "ep"), "msg_01M7YDEW9M"} {
 		if _, err := l.Delivery("org", unknown); !errors.Is(err, storage.ErrNotFound) {

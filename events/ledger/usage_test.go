@@ -53,6 +53,25 @@ func TestUsage_FollowsTheTriggers(t *testing.T) {
 	}
 }
 
+// TestUsage_UnknownRetrySizes checks that retries without a size do not change the average of the
+// others.
+func TestUsage_UnknownRetrySizes(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	tr := trigger("acme", "trg_1", 0, 2)
+	accept(t, l, tr)
+	fold(t, l, slice(tr, 0, true, delivery("h1", events.OutcomeRetrying, 1), delivery("h2", events.OutcomeRetrying, 1)))
+	if got := usage(t, l, "acme").Retrying; got != 2*retryBytes {
+		t.Errorf("two retries without a size use %d bytes", got)
+	}
+	sized := retry(tr, "r1", delivery("h1", events.OutcomeRetrying, 2))
+	sized.RetryBytes = 1000
+	fold(t, l, sized)
+	if got := usage(t, l, "acme").Retrying; got != 2*1000 {
+		t.Errorf("two retries use %d bytes, want as many as the one with a size", got)
+	}
+}
+
 // TestUsage_Sizes checks that the usage has the bytes that other streams store for a trigger.
 func TestUsage_Sizes(t *testing.T) {
 	t.Parallel()

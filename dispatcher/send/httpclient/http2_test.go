@@ -290,7 +290,10 @@ func TestHTTP2_Close(t *testing.T) {
 	}, func(s *httptest.Server) {
 		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed {
-				closed <- struct{}{}
+				select {
+				case closed <- struct{}{}:
+				default: // the server has the mutex that its Close needs
+				}
 			}
 		}
 	})
@@ -341,7 +344,10 @@ func TestHTTP2_IdleTimeout(t *testing.T) {
 	s := secureServer(t, func(http.ResponseWriter, *http.Request) {}, func(s *httptest.Server) {
 		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed {
-				closed <- struct{}{}
+				select {
+				case closed <- struct{}{}:
+				default: // the server has the mutex that its Close needs
+				}
 			}
 		}
 	})

@@ -235,7 +235,7 @@ var homeRoutes = []operation{
 var onboardingRoutes = []operation{
 	do(rest.Route{
 		Path: "/v1/onboarding/eligibility/check", Name: "checkEligibilityForZipcode", Scope: storage.ScopeRead,
-		Summary:     "Check what is supported in a zipcode",
+		Summary:     "Check whether homes in a zipcode are supported",
 		Description: "An unknown zipcode is unsupported. It is not an error.",
 	}, (*server).checkEligibility),
 	do(rest.Route{Path: "/v1/onboarding/status/get", Name: "getOnboardingStatus", Scope: storage.ScopeRead, Summary: "Get the onboarding status of a home"}, (*server).getOnboarding),

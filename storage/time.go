@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/gridhook/gridhook/pricing"
 )
 
 // TimeLayout is the format of timestamps: ISO 8601, UTC, milliseconds.
@@ -47,8 +49,8 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	const nanoseconds = 6 // digits that AppendFormat appends to those of a millisecond and cuts again
-	return t.UTC().AppendFormat(make([]byte, 0, len(TimeLayout)+2+nanoseconds), `"`+TimeLayout+`"`), nil
+	text := append(make([]byte, 0, len(TimeLayout)+2), '"')
+	return append(pricing.AppendTimestamp(text, t.Time), '"'), nil
 }
 
 // UnmarshalJSON parses any RFC 3339 form, or null as the zero time. It refuses a time

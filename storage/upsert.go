@@ -23,9 +23,9 @@ type UpsertResult struct {
 	// Change is empty if the entity is not stored. It is set beside ErrUnavailable if the
 	// entity is stored, but reads do not include it yet.
 	Change Change
-	// Err is an *InvalidError, *LimitError, *ErasedError, ErrConflict, ErrUnavailable, or
-	// the *NotFoundError of the home, plan, device or source that the entity belongs to and
-	// that was deleted meanwhile, nil if the entity is stored.
+	// Err is nil if the entity is stored. Errors: *InvalidError, *LimitError, *ErasedError,
+	// ErrConflict, ErrUnavailable, and *NotFoundError if the home, plan, device or source of
+	// the entity was deleted meanwhile.
 	Err error
 }
 

@@ -93,11 +93,12 @@ is 1 if a delivery failed or no endpoint selects any of the homes.`,
 func deriveTrigger(r record) {
 	r["window"] = valueText(r["startTime"]) + " to " + valueText(r["endTime"])
 	p, _ := convert[events.Progress](r) // the server's response always converts
-	r["deliveries"] = outcomeLine(p)
+	deliveries := outcomeLine(p)
 	if n := p.Notification; n != nil {
 		r["about"] = fmt.Sprintf("%s of the %s %s", n.Operation, n.ObjectType, n.ObjectID)
-		r["deliveries"] = fmt.Sprintf("%s, notification of the %s %s", outcomeLine(p), n.ObjectType, n.ObjectID)
+		deliveries += fmt.Sprintf(", notification of the %s %s", n.ObjectType, n.ObjectID)
 	}
+	r["deliveries"] = deliveries
 	if !p.CompletedAt.IsZero() {
 		r["completed"] = fmt.Sprintf("%s, after %s", moment(p.CompletedAt), p.CompletedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond))
 	}

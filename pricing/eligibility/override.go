@@ -38,7 +38,8 @@ func (c *Correction) Serves() bool {
 	return len(c.Utilities) > 0 || c.Market != "" || c.Timezone != "" || c.State != ""
 }
 
-// specific returns the first correction that says what is asked for. It is nil if none does.
+// specific returns the correction of the first area for which says is true. It is nil if there
+// is none.
 func (c *Checker) specific(says func(*Correction) bool, areas ...string) *Correction {
 	if c.Overrides == nil {
 		return nil

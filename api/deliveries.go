@@ -17,7 +17,7 @@ func (in *listDeliveriesInput) check(c *rest.Call) {
 
 func (s *server) listDeliveries(ctx context.Context, c *rest.Call, in *listDeliveriesInput) (wire.Page[events.Delivery], error) {
 	q := events.DeliveryQuery{
-		TriggerID: in.TriggerID, HomeID: in.HomeID, EndpointID: in.EndpointID,
+		Events: in.Events, TriggerID: in.TriggerID, HomeID: in.HomeID, EndpointID: in.EndpointID,
 		Since: valueOr(in.Since, storage.Time{}).Time, Until: valueOr(in.Until, storage.Time{}).Time,
 		After: in.After, Limit: in.Limit,
 	}

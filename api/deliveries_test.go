@@ -104,3 +104,39 @@ func TestDeliveryLog(t *testing.T) {
 	e.ask(bolt, deliveriesPath+messages[1]+"/get", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, deliveriesPath+"msg_unknown/get", "").expect(t, 404, rest.CodeNotFound)
 }
+
+// The log of events is apart from the log of signals. An event cannot be sent again, and the
+// responses to a retry and to a query of its request say so.
+func TestDeliveryLog_Events(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, bolt := e.twoTenants()
+	const event = "evt_01JZ2E6K8M0000000000000000"
+	message := events.MessageID(event, "", "ep0")
+	e.record(events.Receipt{
+		TriggerID: event, OrganizationID: "acme", Key: "n1.ep0", EventType: storage.EventFlexAlert,
+		Deliveries: []events.Delivery{{EndpointID: "ep0", Outcome: events.OutcomeFailed, Attempt: 1, At: storage.Time{Time: e.clock().UTC()}, Status: 500, Milliseconds: 2}},
+	}, func() bool { _, err := e.deps.Ledger.Delivery("acme", message); return err == nil })
+	list := e.ask(acme, deliveriesPath+"list", `{"events":true,"outcome":"FAILED"}`).ok(t)["data"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("the list of events is %v", list)
+	}
+	if d := list[0].(map[string]any); d["id"] != message || d["eventType"] != "flex_alert" || d["triggerId"] != event || d["homeId"] != "" {
+		t.Errorf("the delivery of the event is %v", d)
+	}
+	for _, nothing := range []any{
+		e.ask(acme, deliveriesPath+"list", `{}`).ok(t)["data"], e.ask(acme, deliveriesPath+"list", `{"events":true,"outcome":"DELIVERED"}`).ok(t)["data"],
+		e.ask(bolt, deliveriesPath+"list", `{"events":true}`).ok(t)["data"],
+	} {
+		if len(nothing.([]any)) != 0 {
+			t.Errorf("another list is %v", nothing)
+		}
+	}
+	if log := e.ask(acme, deliveriesPath+message+"/get", "").ok(t); log["eventType"] != "flex_alert" || len(log["attempts"].([]any)) != 1 {
+		t.Errorf("the delivery is %v", log)
+	}
+	for operation, says := range map[string]string{"retry": "The delivery is of an event", "request": "it was an event"} {
+		if got := e.ask(acme, deliveriesPath+message+"/"+operation, "").expect(t, 409, rest.CodeConflict).body; !strings.Contains(string(got), says) {
+			t.Errorf("%s responds %q, want %q", operation, got, says)
+		}
+	}
+}

@@ -20,6 +20,7 @@ var (
 		"Trigger the organization's webhooks for new messages.")
 	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
 	errCallback    = rest.NewProblem(rest.CodeConflict, "The delivery went to the callback of an OpenADR subscription and cannot be retried.", "Read the object with the OpenADR interface.")
+	errEvent       = rest.NewProblem(rest.CodeConflict, "The delivery is of an event. Gridhook does not store events, so they cannot be sent again.", "Read the state that the event is about.")
 	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
@@ -39,6 +40,8 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		return wire.AcceptedRetry{}, err
 	case !log.Outcome.GivenUp():
 		return wire.AcceptedRetry{}, errNotRetryable(&log.Delivery)
+	case log.EventType != "":
+		return wire.AcceptedRetry{}, errEvent
 	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
 		return wire.AcceptedRetry{}, errCallback
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/gridhook/gridhook/dispatcher/gate"
 	"github.com/gridhook/gridhook/dispatcher/policy"
-	"github.com/gridhook/gridhook/dispatcher/target"
 	"github.com/gridhook/gridhook/dispatcher/tracing"
 	"github.com/gridhook/gridhook/dispatcher/webhook"
 	"github.com/gridhook/gridhook/events"
@@ -99,19 +99,21 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, n.ID, noticeKey(&t)); done || err != nil {
 		return err
 	}
-	var to *target.Target
-	err := w.view(func(v storage.View) (err error) {
-		to, err = w.targets.Get(v, n.OrganizationID, t.EndpointID)
-		return err
-	})
+	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
+	to, gone, err := w.recipient(trigger, t.EndpointID)
 	switch {
-	case storage.NoRecord(err), errors.Is(err, target.ErrBroken), err == nil && !to.Wants(n.Type):
-		w.Log.Info("notice no longer wanted, dropped", "notice", n.ID, "org", n.OrganizationID, "endpoint", t.EndpointID, "error", err)
-		return nil
+	case storage.NoRecord(err):
+		gone = fmt.Sprintf("the stored organization %q cannot be used: update it", n.OrganizationID)
 	case err != nil:
 		return err
+	case gone == "" && !to.Wants(n.Type):
+		gone = "the endpoint no longer receives " + n.Type
 	}
-	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
+	if gone != "" {
+		return w.recordNotice(ctx, t, &result{delivery: events.Delivery{
+			EndpointID: t.EndpointID, Outcome: events.OutcomeFailed, Attempt: t.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: gone,
+		}})
+	}
 	ctx, span := tracing.Start(ctx, w.Tracer, "notify", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
 	defer span.End()
 	watch := w.gate.Watch(taken.Free)
@@ -139,13 +141,15 @@ func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *re
 		w.Log.Warn("notice retries exhausted", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
 			"endpoint", t.EndpointID, "attempts", d.Attempt, "reason", d.Reason)
 	}
-	if last := d.Last(); !last.Counts() {
+	switch last := d.Last(); {
+	case last.Counts():
+		w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
+	case !d.Outcome.Final():
 		return nil // the next task has the same key
 	}
-	w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	receipt := events.Receipt{
 		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,
-		Notice: true, Deliveries: []events.Delivery{*d},
+		EventType: n.Type, Deliveries: []events.Delivery{*d},
 	}
 	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }

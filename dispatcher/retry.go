@@ -78,7 +78,7 @@ func (w *Worker) retry(ctx context.Context, r *events.Retry, taken events.Taken)
 // turned slow meanwhile, the retry would be postponed although it has waited.
 func (w *Worker) awaitRecipient(ctx context.Context, r *events.Retry, taken events.Taken) (to *target.Target, gone string, refused bool, err error) {
 	for {
-		if to, gone, err = w.recipient(r); err != nil || gone != "" || refused || !to.Gate.Full() {
+		if to, gone, err = w.recipient(&r.Trigger, r.EndpointID); err != nil || gone != "" || refused || !to.Gate.Full() {
 			return to, gone, refused, err
 		}
 		waiting, cancel := context.WithTimeout(ctx, deadline(&r.Trigger, to.RetryPolicy, r.Attempt).Sub(w.Now()))
@@ -123,21 +123,21 @@ func (w *Worker) retryAfter(r *events.Retry, to *target.Target, refused bool) ti
 	return storage.Earlier(until, end) // at the end it is given up
 }
 
-// recipient returns the endpoint of a retry. gone is the reason if there is no usable
-// endpoint.
-func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err error) {
+// recipient returns the endpoint of a retry or a notice. gone is the reason if there is no
+// usable endpoint.
+func (w *Worker) recipient(t *events.Trigger, endpointID string) (to *target.Target, gone string, err error) {
 	err = w.view(func(v storage.View) (err error) {
-		to, err = w.targets.Get(v, r.Trigger.OrganizationID, r.EndpointID)
+		to, err = w.targets.Get(v, t.OrganizationID, endpointID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			gone, err = reasonDeleted, nil
 		case errors.Is(err, target.ErrBroken):
-			w.Log.Error("endpoint record invalid", "org", r.Trigger.OrganizationID, "endpoint", r.EndpointID, "error", err)
-			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", r.EndpointID), nil
+			w.Log.Error("endpoint record invalid", "org", t.OrganizationID, "endpoint", endpointID, "error", err)
+			gone, err = fmt.Sprintf("the stored endpoint %q cannot be used: update it, or delete it and create it again", endpointID), nil
 		case err == nil && !to.Enabled:
 			gone = reasonPaused
-		case err == nil && r.Trigger.Change != nil:
-			gone, err = w.revoked(v, r)
+		case err == nil && t.Change != nil:
+			gone, err = w.revoked(v, t.OrganizationID, endpointID)
 		}
 		return err
 	})
@@ -145,9 +145,8 @@ func (w *Worker) recipient(r *events.Retry) (to *target.Target, gone string, err
 }
 
 // revoked returns the reason if the client of a callback receives no more notifications.
-func (w *Worker) revoked(v storage.View, r *events.Retry) (gone string, err error) {
-	org := r.Trigger.OrganizationID
-	record, err := storage.FindEndpoint(v, org, r.EndpointID)
+func (w *Worker) revoked(v storage.View, org, endpointID string) (gone string, err error) {
+	record, err := storage.FindEndpoint(v, org, endpointID)
 	if err != nil {
 		return "", err
 	}

@@ -31,12 +31,13 @@ func (o Outcome) Final() bool { return o != OutcomeRetrying }
 // GivenUp reports whether a delivery with this outcome can be retried manually.
 func (o Outcome) GivenUp() bool { return o == OutcomeFailed || o == OutcomeExpired }
 
-// Delivery is the state of one home's signal at one endpoint, after an attempt or without
-// any. A stored receipt leaves out MessageID. Decode the receipt to get it.
+// Delivery is the state of one home's signal, or of an event, at one endpoint, after an
+// attempt or without any. A stored receipt leaves out MessageID. Decode the receipt to get it.
 type Delivery struct {
 	MessageID    string       `json:"id,omitempty" doc:"The webhook-id, the same on every attempt. Empty if there was no message (UNPRICEABLE, NO_ENDPOINT)." example:"msg_5d0c1f2a9b"`
-	TriggerID    string       `json:"triggerId,omitempty" doc:"The trigger of the delivery." example:"trg_01JZ2E6K8M0000000000000000"`
-	HomeID       string       `json:"homeId" example:"home_1"`
+	TriggerID    string       `json:"triggerId,omitempty" doc:"The trigger of the delivery, or the event (evt_)." example:"trg_01JZ2E6K8M0000000000000000"`
+	EventType    string       `json:"eventType,omitempty" doc:"The type of an event. Absent for a signal." example:"flex_alert"`
+	HomeID       string       `json:"homeId" doc:"Empty for an event." example:"home_1"`
 	EndpointID   string       `json:"endpointId,omitempty" example:"ep_01JZ2E6K8M0000000000000000"`
 	Outcome      Outcome      `json:"outcome" example:"RETRYING"`
 	Attempt      int          `json:"attempt" doc:"The number of requests so far. 0 if there was none." example:"2"`

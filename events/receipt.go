@@ -15,9 +15,9 @@ type Receipt struct {
 	Key string `json:"key"`
 	// Slice is set on receipts of slices.
 	Slice *SliceBounds `json:"slice,omitempty"`
-	// Notice is set on receipts of notices. TriggerID then holds the identifier of the
+	// EventType is set on receipts of notices. TriggerID then holds the identifier of the
 	// notice, and deliveries have no home.
-	Notice bool `json:"notice,omitempty"`
+	EventType string `json:"eventType,omitempty"`
 	// Deliveries are the deliveries of each home and endpoint. The stored form groups them.
 	Deliveries []Delivery `json:"-"`
 	// RetryBytes is the size of the stored retries of the deliveries, in bytes.

@@ -193,7 +193,7 @@ func (g *groupJSON) spread(r *Receipt, base int64) error {
 			return fmt.Errorf("the receipt %s of %s has no place %d", r.Key, r.TriggerID, place)
 		}
 		d := Delivery{
-			HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, BatchID: g.BatchID, Status: g.Status,
+			EventType: r.EventType, HomeID: home, EndpointID: g.EndpointID, Outcome: g.Outcome, Attempt: g.Attempt, BatchID: g.BatchID, Status: g.Status,
 			ErrorClass: g.ErrorClass, Reason: g.Reason, Response: g.Response, At: moment(base + g.At[min(i, len(g.At)-1)]),
 		}
 		if i < len(g.First) {

@@ -98,6 +98,21 @@ func TestReceiptJSON_RoundTrip(t *testing.T) {
 	})
 }
 
+// A delivery of an event has the event's type, which the stored form has once.
+func TestReceiptJSON_Event(t *testing.T) {
+	const id = "evt_01M7YDEW9M1369VPJYNH7DJVSQ"
+	d := Delivery{EventType: storage.EventFlexAlert, EndpointID: "ep", MessageID: MessageID(id, "", "ep"), Outcome: OutcomeFailed, At: moment(1_800_000_000_000)}
+	r := Receipt{TriggerID: id, OrganizationID: "acme", Key: "n1.ep", EventType: d.EventType, Deliveries: []Delivery{d}}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Receipt
+	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, r) {
+		t.Errorf("stored as %s,\nread %+v, %v", b, got, err)
+	}
+}
+
 func TestReceiptJSON_Invalid(t *testing.T) {
 	for _, text := range []string{
 		`{"groups":[{"homes":["a"],"at":[]}]}`,

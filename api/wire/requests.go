@@ -233,7 +233,8 @@ type ListTriggersInput struct {
 // ListDeliveriesInput filters the outcomes of deliveries. An empty field matches all
 // deliveries.
 type ListDeliveriesInput struct {
-	TriggerID  string         `json:"triggerId,omitempty" pattern:"id"`
+	Events     bool           `json:"events,omitempty" doc:"Lists the deliveries of events, such as flex_alert, instead of signals."`
+	TriggerID  string         `json:"triggerId,omitempty" pattern:"id" doc:"The trigger, or with events the event."`
 	HomeID     string         `json:"homeId,omitempty" pattern:"id"`
 	EndpointID string         `json:"endpointId,omitempty" pattern:"id"`
 	Outcome    events.Outcome `json:"outcome,omitempty" doc:"By default every outcome."`

@@ -257,6 +257,11 @@ func TestCommands(t *testing.T) {
 			`{"homeId":"h1","endpointId":"ep_1","since":"2026-07-01T00:00:00.000Z","until":"2026-07-02T00:00:00.000Z","limit":1000}`, data(), "There are no matching deliveries.\n",
 		},
 		{
+			"delivery events --org acme --endpoint ep_1 --limit 5", "/v1/webhook/deliveries/list", "acme",
+			`{"events":true,"endpointId":"ep_1","limit":5}`, data(`{"id":"msg_2","triggerId":"evt_1","eventType":"flex_alert","homeId":"","endpointId":"ep_1","outcome":"DELIVERED","attempt":1,"status":204,"at":"2026-07-01T00:00:00.000Z"}`),
+			"MESSAGE  EVENT       ENDPOINT  OUTCOME    ATTEMPTS  STATUS  AT                    NEXT  REASON\nmsg_2    flex_alert  ep_1      DELIVERED  1         204     2026-07-01T00:00:00Z  -     -\n",
+		},
+		{
 			"delivery get msg_1 --org acme", "/v1/webhook/deliveries/msg_1/get", "acme", `{}`,
 			strings.Replace(deliveryJSON, "{", `{"triggerId":"trg_1","attempts":[{"attempt":1,"outcome":"RETRYING","at":"2026-07-01T00:00:00.000Z","errorClass":"timeout","durationMs":10000},{"attempt":2,"outcome":"RETRYING","at":"2026-07-01T00:00:09.000Z","status":500,"errorClass":"status","durationMs":12.34,"timing":{"dnsMs":1,"connectMs":2.25,"tlsMs":3,"firstByteMs":4},"reason":"no","answer":"oops\u001b[0m \u202ebackwards"},{"attempt":2,"outcome":"FAILED","at":"2026-07-01T00:00:19.000Z","reason":"disabled"}],`, 1),
 			"message   msg_1\ntrigger   trg_1\nhome      h1\nendpoint  ep_1\noutcome   FAILED\n\n" +

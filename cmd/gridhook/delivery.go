@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,16 +13,27 @@ import (
 
 func newDeliveryCommand(g *globals) *cobra.Command {
 	r := deliveries(g)
+	ofEvents := r
+	ofEvents.noun, ofEvents.plural = "event delivery", "matching deliveries of events"
+	ofEvents.columns = strings.Replace(r.columns, "HOME:homeId", "EVENT:eventType", 1)
+	period := []bodyFlag{
+		{name: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
+		{name: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
+		{name: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"},
+	}
 	return g.talks(group("delivery", "Deliveries: the outcome of each home",
 		r.listOf(operation{
 			use: "list", short: "List deliveries and their outcomes, newest triggers first",
 			example: `  gridhook delivery list --org acme --trigger trg_01JZ0000000000000000000000
   gridhook delivery list --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED --since 1h --json
   gridhook delivery list --org acme --home home_1`,
-			flags: append(deliveryFlags(),
-				bodyFlag{name: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
-				bodyFlag{name: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
-				bodyFlag{name: "limit", value: 10_000, help: "maximum number of deliveries to list, 0 for all"}),
+			flags: slices.Concat(deliveryFlags(), period),
+		}),
+		ofEvents.listOf(operation{
+			use: "events", short: "List deliveries of events other than signals, such as flex_alert, newest first",
+			example: `  gridhook delivery events --org acme --since 24h
+  gridhook delivery events --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED`,
+			usual: fields{"events": true}, flags: append(slices.DeleteFunc(deliveryFlags(), func(f bodyFlag) bool { return f.name == "trigger" || f.name == "home" }), period...),
 		}),
 		r.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
@@ -42,7 +55,7 @@ func deliveries(g *globals) resource {
 		g: g, noun: "message", plural: "matching deliveries", path: "/v1/webhook/deliveries", scope: g.forOrg,
 		columns: "MESSAGE:id, HOME:homeId, ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason",
 		more:    "TOOK:durationMs:ms, TRIGGER:triggerId",
-		fields:  "message:id, trigger:triggerId, home:homeId, endpoint:endpointId, outcome:outcome, last batch:batchId, next attempt:nextAt",
+		fields:  "message:id, trigger:triggerId, event:eventType, home:homeId, endpoint:endpointId, outcome:outcome, last batch:batchId, next attempt:nextAt",
 		below:   showAttempts,
 	}
 }

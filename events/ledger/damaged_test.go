@@ -81,7 +81,7 @@ func TestFold_DamagedValues(t *testing.T) {
 		"health, by a slice": {string(healthTable), walked},
 		"health, by a notice": {string(healthTable), func(tr events.Trigger) events.Receipt {
 			r := retried(tr)
-			r.Notice = true
+			r.EventType = storage.EventTriggerCompleted
 			return r
 		}},
 		"success": {string(successTable), func(tr events.Trigger) events.Receipt { return retry(tr, "r2", refused("good")) }},

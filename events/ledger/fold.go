@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"errors"
 	"maps"
 	"time"
 
@@ -120,14 +119,12 @@ func (l *Ledger) foldSome(batch []events.Sequenced[events.Receipt]) error {
 // of order. The slice's receipt lists the deliveries. Retries decide the final outcome of
 // deliveries that the slice's receipt calls RETRYING. After a crash, a home can be both
 // DELIVERED by its slice and RETRYING by a retry of the crashed run. The slice's outcome
-// is then final.
+// is then final. The deliveries of an event are like retries without a slice, and count
+// nowhere. Its tally is that of an unknown trigger.
 func (f *folding) receipt(m *events.Sequenced[events.Receipt]) error {
 	r := &m.Value
-	switch {
-	case r.Slice != nil:
+	if r.Slice != nil {
 		return f.slice(m)
-	case r.Notice: // it counts like an unknown trigger until it expires
-		return errors.Join(foldHealth(f.Tx, m), f.update(r.OrganizationID, r.TriggerID, m.Size, func(t *tally) { t.add(nil, r) }))
 	}
 	counts := map[events.Outcome]int{}
 	for i := range r.Deliveries {

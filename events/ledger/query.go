@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +32,8 @@ type reading struct {
 	opened, skipped int
 }
 
-// Deliveries returns a page of deliveries. It lists the newest triggers first, and within a
-// trigger it sorts by home and endpoint. A page may be shorter than the limit, or empty, if
+// Deliveries returns a page of deliveries. It lists the newest triggers or events first, and
+// within them it sorts by home and endpoint. A page may be shorter than the limit, or empty, if
 // the search was long. next is the cursor of the next page, empty at the end. Errors:
 // storage.ErrNotFound for an unknown trigger, *storage.InvalidError on the field after.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
@@ -50,11 +49,11 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 			more, err = r.triggers(org, from)
 			return err
 		}
-		t, err := find(tx, org, q.TriggerID)
+		t, err := r.find(org)
 		if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
 			return err
 		}
-		more, err = r.trigger(&t, from.place)
+		more, err = r.tally(q.TriggerID, &t, from.place)
 		return err
 	})
 	switch {
@@ -66,10 +65,25 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 	return r.page, next, nil
 }
 
-// triggers reads the triggers of an organization from a position on, newest first. more
-// reports whether the page ended before the triggers did.
+// find returns the tally of the query's trigger or event. Errors: storage.ErrNotFound.
+func (r *reading) find(org string) (t tally, err error) {
+	if !r.query.Events {
+		return find(r.tx, org, r.query.TriggerID)
+	}
+	t, found, err := triggersTable.Get(r.tx, key(org, r.query.TriggerID))
+	if err == nil && (!found || !strings.HasPrefix(r.query.TriggerID, events.NoticePrefix)) {
+		err = storage.ErrNotFound
+	}
+	return t, err
+}
+
+// triggers reads the triggers or events of an organization from a position on, newest first.
+// more reports whether the page ended before they did.
 func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	prefix := key(org, "")
+	if r.query.Events {
+		prefix = append(prefix, events.NoticePrefix...)
+	}
 	c := r.tx.Bucket([]byte(triggersTable)).Cursor()
 	k, v := seekLast(c, prefix)
 	if from.trigger != "" {
@@ -78,22 +92,23 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 		}
 	}
 	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
+		id := string(k[len(org)+1:])
 		if r.skipped++; r.skipped > maxSkipped {
-			r.last = cursor{string(k[len(prefix):]), begin} // k is not read yet
+			r.last = cursor{id, begin} // k is not read yet
 			return true, nil
 		}
 		t, err := triggersTable.Decode(v)
 		if err != nil {
 			return false, err
 		}
-		if t.Trigger.ID == "" {
+		if t.Trigger.ID == "" && !r.query.Events {
 			continue
 		}
 		start := begin
-		if t.Trigger.ID == from.trigger {
+		if id == from.trigger {
 			start = from.place
 		}
-		if more, err := r.trigger(&t, start); more || err != nil {
+		if more, err := r.tally(id, &t, start); more || err != nil {
 			return more, err
 		}
 	}
@@ -114,6 +129,22 @@ func (r *reading) mayHave(t *tally) bool {
 		}
 	}
 	return false
+}
+
+// tally reads the deliveries of a trigger or an event from a position on.
+func (r *reading) tally(id string, t *tally, from place) (more bool, err error) {
+	if !r.query.Events {
+		return r.trigger(t, from)
+	}
+	if r.ends(id, 0, from) {
+		return true, nil
+	}
+	r.opened++
+	list, err := ofEvent(r.tx, id)
+	if err != nil {
+		return false, err
+	}
+	return r.deliveries(id, 0, list, from)
 }
 
 // trigger reads one trigger's deliveries from a position on.
@@ -139,12 +170,7 @@ func (r *reading) trigger(t *tally, from place) (more bool, err error) {
 
 // slice reads one slice's deliveries after a position.
 func (r *reading) slice(triggerID string, number int, value []byte, from place) (more bool, err error) {
-	r.skipped++
-	if r.opened > maxOpened || r.skipped > maxSkipped {
-		r.last = cursor{triggerID, place{number, -1}}
-		if from.slice == number {
-			r.last.place = from
-		}
+	if r.skipped++; r.ends(triggerID, number, from) {
 		return true, nil
 	}
 	h, _, err := readHead(value)
@@ -156,9 +182,27 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 	if err != nil {
 		return false, err
 	}
-	for i := range receipt.Deliveries {
+	return r.deliveries(triggerID, number, receipt.Deliveries, from)
+}
+
+// ends reports whether the page ends before a slice, because the search was long. It then
+// sets the position.
+func (r *reading) ends(triggerID string, number int, from place) bool {
+	if r.opened <= maxOpened && r.skipped <= maxSkipped {
+		return false
+	}
+	r.last = cursor{triggerID, place{number, -1}}
+	if from.slice == number {
+		r.last.place = from
+	}
+	return true
+}
+
+// deliveries adds the deliveries of a slice or an event after a position to the page.
+func (r *reading) deliveries(triggerID string, number int, list []events.Delivery, from place) (more bool, err error) {
+	for i := range list {
 		current := place{number, i}
-		d := &receipt.Deliveries[i]
+		d := &list[i]
 		if !from.before(current) || r.query.HomeID != "" && d.HomeID != r.query.HomeID || r.query.EndpointID != "" && d.EndpointID != r.query.EndpointID {
 			continue
 		}
@@ -229,91 +273,4 @@ func parseCursor(s string) (cursor, error) {
 		numbers[i] = int(n)
 	}
 	return cursor{parts[0], place{numbers[0], numbers[1] - 1}}, nil
-}
-
-// hashChars is the length of the hash in a message's identifier. See events.MessageID.
-const hashChars = 16
-
-// Delivery returns a delivery by its message's identifier. The identifier begins with the
-// time part of its trigger's identifier. Errors: storage.ErrNotFound.
-func (l *Ledger) Delivery(org, messageID string) (log events.DeliveryLog, err error) {
-	err = l.file.View(func(tx *bbolt.Tx) error {
-		stamp, ok := strings.CutPrefix(messageID, "msg_")
-		if !ok || len(stamp) < hashChars {
-			return storage.ErrNotFound
-		}
-		prefix := key(org, "trg_"+stamp[:len(stamp)-hashChars])
-		c := tx.Bucket([]byte(triggersTable)).Cursor()
-		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			t, err := triggersTable.Decode(v)
-			if err != nil {
-				return err
-			}
-			if t.Trigger.ID == "" {
-				continue // only a late receipt of the trigger is known
-			}
-			found, err := findMessage(tx, string(k[len(org)+1:]), messageID, &log)
-			if found || err != nil {
-				return err
-			}
-		}
-		return storage.ErrNotFound
-	})
-	return log, err
-}
-
-// findMessage searches a trigger's messages.
-func findMessage(tx *bbolt.Tx, triggerID, messageID string, log *events.DeliveryLog) (found bool, err error) {
-	m, walk := mark([]byte(messageID)), slicesOf(tx, triggerID)
-	for _, value, ok := walk.from(0); ok; _, value, ok = walk.next() {
-		h, _, err := readHead(value)
-		if err != nil {
-			return false, err
-		}
-		if !h.has(m) {
-			continue
-		}
-		r, err := decodeSlice(value)
-		if err != nil {
-			return false, err
-		}
-		i := slices.IndexFunc(r.Deliveries, func(d events.Delivery) bool { return d.MessageID == messageID })
-		if i >= 0 {
-			*log, err = history(tx, triggerID, &r.Deliveries[i])
-			return true, err
-		}
-	}
-	return false, nil
-}
-
-// untried reports whether a delivery was given up without another request.
-func untried(d *events.Delivery) bool {
-	end := d.Last()
-	return end.Outcome.GivenUp() && !end.Tried()
-}
-
-// history returns the current state of a slice's delivery, with its attempts. If the delivery
-// was given up without a request, its reason also says why the last request failed.
-func history(tx *bbolt.Tx, triggerID string, first *events.Delivery) (log events.DeliveryLog, err error) {
-	now, err := latest(tx, triggerID, *first)
-	if err != nil {
-		return log, err
-	}
-	log.Delivery, log.Attempts = now.Delivery, []events.Attempt{}
-	log.TriggerID = triggerID
-	if a := first.Last(); a.Tried() || a.Outcome.Final() {
-		log.Attempts = append(log.Attempts, a)
-	}
-	more, err := attempts(tx, key(triggerID, first.HomeID, first.EndpointID))
-	log.Attempts = append(log.Attempts, more...)
-	if !untried(&log.Delivery) {
-		return log, err
-	}
-	for _, a := range slices.Backward(log.Attempts) {
-		if a.Counts() && a.Reason != "" {
-			log.Reason += "; last attempt: " + a.Reason
-			break
-		}
-	}
-	return log, err
 }

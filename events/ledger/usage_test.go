@@ -87,7 +87,7 @@ func TestUsage_Sizes(t *testing.T) {
 	if more := usage(t, l, "busy").Bytes - before; more < 50*taskBytes {
 		t.Errorf("a trigger with 50 endpoints counts %d bytes more", more)
 	}
-	notice := events.Receipt{TriggerID: "evt_1", OrganizationID: "quiet", Key: "n1.ep", Notice: true, Deliveries: []events.Delivery{delivery("", events.OutcomeFailed, 1)}}
+	notice := events.Receipt{TriggerID: "evt_1", OrganizationID: "quiet", Key: "n1.ep", EventType: "flex_alert", Deliveries: []events.Delivery{delivery("", events.OutcomeFailed, 1)}}
 	fold(t, l, notice)
 	if u := usage(t, l, "quiet"); u.Bytes <= before || u.Waiting != 1 {
 		t.Errorf("after the receipt of a notice the usage is %+v, %d bytes before", u, before)

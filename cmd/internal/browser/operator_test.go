@@ -274,6 +274,14 @@ func (p *tab) useEndpoint(w *world, id string) {
 		p.t.Errorf("%d tests arrived", got)
 	}
 	p.look("endpoint")
+	p.set("Of", "events")
+	p.click("button.toggle", "price_signal.trigger.completed")
+	p.shows(".delivery", "evt_")
+	p.shows(".attempts", "HTTP 204")
+	if p.has(".delivery button", "Show the request") || p.has(".delivery dt", "Home") {
+		p.t.Error("an event has a request or a home")
+	}
+	p.look("events")
 
 	p.click("button", "Rotate secret")
 	p.sees("dialog h2", "Rotate the signing secret?")

@@ -124,4 +124,14 @@ func TestNotice_Killed(t *testing.T) {
 	if d := decode[notice](t, string(byType["endpoint.disabled"].Data)); d.EndpointID == "" || d.Reason != "GONE" {
 		t.Errorf("the disabled event is %+v", d)
 	}
+	p.await("both in the delivery log", func() bool {
+		type delivery struct{ ID, EventType, EndpointID, Outcome string }
+		logged := 0
+		for _, d := range decode[struct{ Data []delivery }](t, string(acme.call("/v1/webhook/deliveries/list", map[string]any{"events": true}))).Data {
+			if d.ID == byType[d.EventType].id && d.EndpointID == l.endpoint && d.Outcome == "DELIVERED" {
+				logged++
+			}
+		}
+		return logged == 2
+	})
 }

@@ -13,7 +13,7 @@ import { table } from "../lib/table.js";
 import { requestPart } from "./request.js";
 
 /**
- * deliveryPages is the log for a query. of() returns the outcome to show, "" for all.
+ * deliveryPages is the log for a query. of() returns more fields of the query.
  * changed is called after a retry.
  */
 function deliveryPages(session, signal, query, of, changed = () => {}) {
@@ -21,12 +21,12 @@ function deliveryPages(session, signal, query, of, changed = () => {}) {
     signal,
     label: "Deliveries",
     load: (after, limit) => session.client.call("/v1/webhook/deliveries/list",
-      { ...query, limit, ...(of() && { outcome: of() }), ...(after && { after }) }, { signal }),
+      { ...query, ...of(), limit, ...(after && { after }) }, { signal }),
     table: table({
       label: "Deliveries",
       key: (d) => `${d.triggerId} ${d.homeId} ${d.endpointId ?? ""}`,
       columns: [
-        { name: "Home", cell: (d) => h("span", { class: "identifier" }, d.homeId) },
+        { name: query.endpointId ? "Home or event" : "Home", cell: (d) => h("span", { class: "identifier" }, d.eventType ?? d.homeId) },
         !query.endpointId && { name: "Endpoint", cell: (d) => d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}`, class: "identifier" }, d.endpointId) },
         { name: "Outcome", cell: (d) => outcomeBadge(d.outcome) },
         { name: "Attempts", cell: (d) => count(d.attempt), numeric: true },
@@ -49,7 +49,7 @@ export function triggerLog(session, signal, triggerId, changed) {
   let chosen = "";
   let latest = null;
   const filters = h("div", { class: "filters", role: "group", "aria-label": "Deliveries by outcome" });
-  const list = deliveryPages(session, signal, { triggerId }, () => chosen, changed);
+  const list = deliveryPages(session, signal, { triggerId }, () => (chosen ? { outcome: chosen } : {}), changed);
 
   function choose(name) {
     chosen = name;
@@ -79,14 +79,17 @@ export function triggerLog(session, signal, triggerId, changed) {
   };
 }
 
-/** logOf is the log of a home or an endpoint, over all triggers. */
+/** logOf is the log of a home or an endpoint, over all triggers. An endpoint receives events, too. */
 export function logOf(session, signal, query) {
   const control = select([["", "all"], ...outcomes.map((o) => [o.name, o.label.toLowerCase()])], "");
-  const list = deliveryPages(session, signal, query, () => control.value);
-  control.addEventListener("change", () => list.load());
+  const kind = query.endpointId && select([["", "price signals"], ["events", "events"]], "");
+  const list = deliveryPages(session, signal, query, () => ({
+    ...(control.value && { outcome: control.value }), ...(kind?.value && { events: true }),
+  }));
+  for (const c of [control, kind]) c?.addEventListener("change", () => list.load());
   list.load();
   const element = h("section", { "aria-labelledby": "log" }, h("h2", { id: "log" }, "Deliveries"),
-    h("div", { class: "beside" }, field({ name: "outcome", label: "Show", control })), list.element);
+    h("div", { class: "beside" }, kind && field({ name: "kind", label: "Of", control: kind }), field({ name: "outcome", label: "Show", control })), list.element);
   return { element, refresh: list.refresh, fill: list.fill };
 }
 
@@ -127,7 +130,7 @@ export function deliveryDetail(session, signal, d, changed) {
     });
   }
 
-  const again = d.id && enums.Replayable.includes(d.outcome) && session.may("trigger")
+  const again = d.id && !d.eventType && enums.Replayable.includes(d.outcome) && session.may("trigger")
     && h("div", { class: "actions" }, button("Retry", problem.press(retry), { class: "primary", data: { part: "retry" } }), waiting);
 
   return h("div", { class: "delivery" },
@@ -136,9 +139,10 @@ export function deliveryDetail(session, signal, d, changed) {
       ["Next attempt", d.nextAt && instant(d.nextAt)],
       ["Message (webhook-id)", d.id && h("code", {}, d.id)],
       ["Endpoint", d.endpointId && h("a", { href: `#/endpoints/${d.endpointId}` }, d.endpointId)],
-      ["Home", h("a", { href: `#/homes/${d.homeId}` }, d.homeId)],
-      ["Trigger", d.triggerId && h("a", { href: `#/triggers/${d.triggerId}` }, d.triggerId)],
-    ]), again, problem.element, attempts, d.id && requestPart(session, d.id, signal));
+      ["Event", d.eventType && [`${d.eventType} `, h("code", {}, d.triggerId)]],
+      ["Home", d.homeId && h("a", { href: `#/homes/${d.homeId}` }, d.homeId)],
+      ["Trigger", d.triggerId && !d.eventType && h("a", { href: `#/triggers/${d.triggerId}` }, d.triggerId)],
+    ]), again, problem.element, attempts, d.id && !d.eventType && requestPart(session, d.id, signal));
 }
 
 /** attemptOf is one attempt, or the end of a delivery without an attempt. */

@@ -1,0 +1,67 @@
+package dispatcher
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
+)
+
+// The delivery log has each notice with its outcome at each endpoint, also if it ended because
+// the endpoint no longer receives it. None stays RETRYING.
+func TestNotice_DeliveryLog(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		for _, id := range []string{"good", "later", "paused", "deleted", "damaged", "other"} {
+			w.endpoint(id)
+		}
+		w.endpoint("never", patience(60))
+		w.endpoint("signals", only(storage.EventPriceSignalUpdated))
+		var refused atomic.Int64
+		w.partner.answers(taking(func(a arrival) int {
+			if a.host == "good" || a.host == "later" && refused.Add(1) > 1 {
+				return http.StatusOK
+			}
+			return http.StatusInternalServerError
+		}))
+		w.worker()
+		n, err := events.FlexAlertNotice(events.FlexAlert{OrganizationID: "org", RatePlanID: "plan", EventID: "flex-1", From: storage.Time{Time: time.Now()}}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.putNotice(n)
+		<-time.After(time.Second) // the first attempts are over
+		w.pause("paused", true)
+		w.delete(storage.KindWebhookEndpoint.Ref("org", "deleted"))
+		w.overwrite(storage.KindWebhookEndpoint.Ref("org", "damaged"), "{")
+		w.changeEndpoint("other", only(storage.EventTriggerCompleted))
+		w.rest(time.Hour)
+		defer w.running(w.follow)()
+		<-time.After(time.Second)
+		list, _, err := w.ledger.Deliveries("org", events.DeliveryQuery{Events: true, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons := map[string]string{
+			"good": "DELIVERED ", "later": "DELIVERED ", "paused": "FAILED " + reasonPaused, "deleted": "FAILED " + reasonDeleted,
+			"damaged": `FAILED the stored endpoint "damaged" cannot be used`, "other": "FAILED the endpoint no longer receives flex_alert", "never": "FAILED the ",
+		}
+		for _, d := range list {
+			want, wanted := reasons[d.EndpointID]
+			if got := fmt.Sprint(d.Outcome, " ", d.Reason); !wanted || !strings.HasPrefix(got, want) || d.EventType != n.Type || d.TriggerID != n.ID {
+				t.Errorf("the delivery to %s is %s, want %q: %+v", d.EndpointID, got, want, d)
+			}
+			if log, err := w.ledger.Delivery("org", n.MessageID(d.EndpointID)); err != nil || log.Outcome != d.Outcome || len(log.Attempts) == 0 || log.Attempts[0].Number != 1 {
+				t.Errorf("the log of %s is %+v, %v", d.EndpointID, log, err)
+			}
+			delete(reasons, d.EndpointID)
+		}
+		if len(reasons) > 0 {
+			t.Errorf("no delivery to %v", reasons)
+		}
+	})
+}

@@ -519,9 +519,9 @@ func TestLog_SimultaneousTriggers(t *testing.T) {
 		log := l.Log(&slowLog{})
 		var accepted, refused atomic.Int64
 		var all sync.WaitGroup
-		for range 10 {
+		for n := range 10 {
 			all.Go(func() {
-				if _, err := log.Accept(t.Context(), trigger("org", "trg_1", 0, 1)); err != nil {
+				if _, err := log.Accept(t.Context(), trigger("org", fmt.Sprint("trg_", n), 0, 1)); err != nil {
 					refused.Add(1)
 					return
 				}
@@ -536,7 +536,7 @@ func TestLog_SimultaneousTriggers(t *testing.T) {
 		if accepted.Load() != 3 || refused.Load() != 7 {
 			t.Errorf("%d triggers are accepted and %d refused, with a quota of 3", accepted.Load(), refused.Load())
 		}
-		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err != nil || len(l.accepting) != 0 {
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_11", 0, 1)); err != nil || len(l.accepting) != 0 {
 			t.Errorf("afterwards: %v, %v", err, l.accepting)
 		}
 	})
@@ -568,6 +568,44 @@ func TestLog_LaggingLedger(t *testing.T) {
 			t.Errorf("the ledger shows the triggers, and still counts %v", l.accepting)
 		}
 	})
+}
+
+// foldingLog folds each trigger before its response, as if the ledger were quicker.
+type foldingLog struct {
+	*acceptor
+	t      *testing.T
+	ledger *Ledger
+	beside func() // between the fold and the response
+}
+
+func (f foldingLog) Accept(ctx context.Context, next events.Trigger) (uint64, error) {
+	sequence, err := f.acceptor.Accept(ctx, next)
+	accept(f.t, f.ledger, next)
+	f.beside()
+	return sequence, err
+}
+
+// A trigger that the ledger shows before its response counts once towards the quota.
+func TestLog_QuickLedger(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t)
+	l.opt.Quota = events.Quota{Waiting: 2}
+	kept, nested := &acceptor{}, false
+	var log events.TriggerLog
+	log = l.Log(foldingLog{kept, t, l, func() {
+		if nested {
+			return
+		}
+		nested = true
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_2", 0, 1)); err != nil {
+			t.Errorf("the second trigger of two: %v", err)
+		}
+		if _, err := log.Accept(t.Context(), trigger("org", "trg_3", 0, 1)); err == nil {
+			t.Error("a third trigger is accepted")
+		}
+	}})
+	_, err := log.Accept(t.Context(), trigger("org", "trg_1", 0, 1))
+	must(t, err)
 }
 
 // Triggers of an organization beside SurplusFrom uncompleted ones are surplus. Only

@@ -52,10 +52,8 @@ type Ledger struct {
 	accepted                     uint64        // last sequence that Log accepted
 	source                       Source        // what Follow reads, nil before
 	changed                      chan struct{} // closed and replaced at every change
-	// accepting counts the price triggers that Log accepts and the ledger does not show yet,
-	// by organization. unfolded lists those that are stored.
-	accepting map[string]int
-	unfolded  []unfolded
+	// accepting lists the price triggers that Log accepts and the ledger does not show yet.
+	accepting []accepting
 }
 
 // The buckets and their keys:
@@ -111,7 +109,7 @@ func Open(path string, o Options) (*Ledger, error) {
 		return nil, err
 	}
 	return &Ledger{
-		file: file, opt: o, changed: make(chan struct{}), accepting: map[string]int{}, newestTrigger: math.MaxUint64, newestReceipt: math.MaxUint64,
+		file: file, opt: o, changed: make(chan struct{}), newestTrigger: math.MaxUint64, newestReceipt: math.MaxUint64,
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/gridhook/gridhook/events"
@@ -19,10 +20,10 @@ type quotaLog struct {
 // Accept stores a trigger within the quota. Price triggers of the organization that arrive at
 // the same time or that the ledger does not show yet count.
 func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (sequence uint64, err error) {
-	others := 0
+	var others []string
 	if t.Change == nil {
-		others = s.ledger.beginAccept(t.OrganizationID)
-		defer func() { s.ledger.endAccept(t.OrganizationID, sequence) }()
+		others = s.ledger.beginAccept(&t)
+		defer func() { s.ledger.endAccept(t.ID, sequence) }()
 	}
 	used, err := s.admit(ctx, t, others)
 	if err != nil {
@@ -46,15 +47,14 @@ func (s quotaLog) Accept(ctx context.Context, t events.Trigger) (sequence uint64
 // trigger stores nothing, so it is never beyond the quota. A change of an OpenADR object is
 // not either: no later trigger makes up for its notification.
 func (s quotaLog) Admit(ctx context.Context, t events.Trigger) error {
-	_, err := s.admit(ctx, t, 0)
+	_, err := s.admit(ctx, t, nil)
 	return err
 }
 
-// admit is Admit beside a number of other triggers that the ledger does not show. It returns
-// what the organization uses with them.
-func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used events.Usage, err error) {
-	used, err = s.ledger.usage(t.OrganizationID)
-	used.Waiting += others
+// admit is Admit beside other triggers of the organization that the ledger may not show. It
+// returns what the organization uses with them.
+func (s quotaLog) admit(ctx context.Context, t events.Trigger, others []string) (used events.Usage, err error) {
+	used, err = s.ledger.usageWith(t.OrganizationID, others)
 	if s.ledger.Behind() { // triggers whose receipts are not folded yet count as waiting
 		used.Waiting, used.Notifying = 0, 0
 	}
@@ -72,38 +72,43 @@ func (s quotaLog) admit(ctx context.Context, t events.Trigger, others int) (used
 	return used, over
 }
 
-// unfolded is a stored trigger that the ledger does not show yet.
-type unfolded struct {
-	org      string
+// accepting is a trigger that is about to be accepted, or is stored but not shown. Its
+// sequence is unstored before it is known.
+type accepting struct {
+	org, id  string
 	sequence uint64
 }
 
-// beginAccept counts a trigger that is about to be accepted, and returns the number of others.
-func (l *Ledger) beginAccept(org string) (others int) {
+const unstored = math.MaxUint64
+
+// beginAccept adds a trigger that is about to be accepted, and returns the others of its
+// organization.
+func (l *Ledger) beginAccept(t *events.Trigger) (others []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.accepting[org]++
-	return l.accepting[org] - 1
+	for _, a := range l.accepting {
+		if a.org == t.OrganizationID {
+			others = append(others, a.id)
+		}
+	}
+	l.accepting = append(l.accepting, accepting{t.OrganizationID, t.ID, unstored})
+	return others
 }
 
 // endAccept says at which sequence a trigger is stored, or 0 if it is not. The trigger counts
 // until the ledger shows it.
-func (l *Ledger) endAccept(org string, sequence uint64) {
+func (l *Ledger) endAccept(id string, sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unfolded = append(l.unfolded, unfolded{org, sequence})
+	for i := range l.accepting {
+		if l.accepting[i].id == id {
+			l.accepting[i].sequence = sequence
+		}
+	}
 	l.dropFolded(l.triggers)
 }
 
-// dropFolded ends the count of the triggers up to a sequence. The caller holds mu.
+// dropFolded drops the stored triggers up to a sequence. The caller holds mu.
 func (l *Ledger) dropFolded(sequence uint64) {
-	l.unfolded = slices.DeleteFunc(l.unfolded, func(u unfolded) bool {
-		if u.sequence > sequence {
-			return false
-		}
-		if l.accepting[u.org]--; l.accepting[u.org] == 0 {
-			delete(l.accepting, u.org)
-		}
-		return true
-	})
+	l.accepting = slices.DeleteFunc(l.accepting, func(a accepting) bool { return a.sequence != unstored && a.sequence <= sequence })
 }

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"errors"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/gridhook/gridhook/events"
+	"github.com/gridhook/gridhook/storage"
 )
 
 // Usage returns the usage of an organization's triggers.
@@ -13,9 +16,20 @@ func (l *Ledger) Usage(org string) (events.Usage, error) {
 }
 
 // usage is Usage without the triggers that the ledger does not show yet.
-func (l *Ledger) usage(org string) (u events.Usage, err error) {
+func (l *Ledger) usage(org string) (u events.Usage, err error) { return l.usageWith(org, nil) }
+
+// usageWith is usage with other triggers, of which the ledger may show some already.
+func (l *Ledger) usageWith(org string, others []string) (u events.Usage, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		u, _, err = usageTable.Get(tx, []byte(org))
+		for _, id := range others {
+			switch _, failed := find(tx, org, id); {
+			case errors.Is(failed, storage.ErrNotFound):
+				u.Waiting++
+			case failed != nil:
+				return failed
+			}
+		}
 		return err
 	})
 	return u, err

@@ -88,29 +88,23 @@ func (m *MarketSeries) step() time.Duration { return time.Duration(m.StepMinutes
 
 // Load joins the series' months. Errors: *DecodeError.
 func (m *MarketSeries) Load(v View) (*market.Series, error) {
-	points, err := m.points(v)
+	parts, err := m.Parts(v)
 	if err != nil {
 		return nil, err
 	}
-	series, err := m.build(points)
+	series, err := m.build(parts)
 	if err != nil {
 		return nil, &DecodeError{m.Ref(), fmt.Errorf("makes no series: %w", err)}
 	}
 	return series, nil
 }
 
-// build returns the series in the form of package market.
-func (m *MarketSeries) build(points []market.Point) (*market.Series, error) {
+// build returns prices in the form of package market.
+func (m *MarketSeries) build(parts []PricesPart) (*market.Series, error) {
 	location, ok := Location(m.Timezone)
 	if !ok {
 		return nil, errors.New("it has no time zone")
 	}
-	return market.New(points, market.Options{Node: m.Node, Kind: m.Market, Location: location, Step: m.step()})
-}
-
-// points returns the known prices of the series, in order.
-func (m *MarketSeries) points(v View) ([]market.Point, error) {
-	parts, err := m.Parts(v)
 	var points []market.Point
 	for _, part := range parts {
 		for i, price := range part.Prices {
@@ -119,7 +113,7 @@ func (m *MarketSeries) points(v View) ([]market.Point, error) {
 			}
 		}
 	}
-	return points, err
+	return market.New(points, market.Options{Node: m.Node, Kind: m.Market, Location: location, Step: m.step()})
 }
 
 // months iterates over the months' records, in order.

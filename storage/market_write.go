@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"time"
-
-	"github.com/gridhook/gridhook/pricing/market"
 )
 
 // PricesPart is a contiguous range of a series' prices.
@@ -84,7 +81,7 @@ type priceWriter struct {
 	added  PricesAdded
 }
 
-// write merges the parts into the stored prices.
+// write merges the parts into the stored prices. The whole series must be valid.
 func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
 	if err := w.setDefaults(); err != nil {
 		return r, err
@@ -92,19 +89,23 @@ func (w *priceWriter) write(parts []PricesPart) (r Revised, err error) {
 	if err := w.check(parts); err != nil {
 		return r, err
 	}
-	points, err := w.series.points(w.View)
+	stored, err := w.series.Parts(w.View)
 	if err != nil {
 		return r, err
 	}
-	prices := make(map[int64]float64, len(points))
-	for _, p := range points {
-		prices[p.Start.Unix()] = p.Price
-	}
-	touched := w.merge(prices, parts)
-	if len(touched) == 0 && w.series.Timezone == w.was.Timezone {
+	all := w.merge(stored, parts)
+	r = w.months(stored, all)
+	if len(r.Put)+len(r.Gone) == 0 && w.series.Timezone == w.was.Timezone {
 		return r, nil
 	}
-	return w.revise(prices, touched)
+	whole, err := w.series.build([]PricesPart{all})
+	if err != nil {
+		return r, &InvalidError{Fields: []FieldError{{Field: "prices", Message: "make no series: " + err.Error()}}}
+	}
+	from, to := whole.Span()
+	w.series.StartTime, w.series.EndTime, w.series.Prices = Time{from}, Time{to}, len(whole.Points())
+	r.Put = append(r.Put, &w.series)
+	return r, nil
 }
 
 // setDefaults fills in unset fields from the stored series or the defaults.
@@ -135,102 +136,91 @@ func (w *priceWriter) check(parts []PricesPart) error {
 	return p.Err()
 }
 
-// merge adds the parts to the prices by start and drops prices older than the retention.
-// It returns the changed months.
-func (w *priceWriter) merge(prices map[int64]float64, parts []PricesPart) map[time.Time]bool {
-	step, touched := int64(w.series.StepMinutes)*60, map[time.Time]bool{}
-	oldest := w.last(prices, parts) - int64(priceRetention/time.Second)
-	w.added.Parts = make([]Change, len(parts))
-	for i, part := range parts {
-		change := &w.added.Parts[i]
-		*change = Unchanged
-		w.added.End = Later(w.added.End, part.Start.Add(time.Duration(len(part.Prices))*w.series.step()))
-		for j, price := range part.Prices {
-			start := part.Start.Unix() + int64(j)*step
-			was, known := prices[start]
-			rounded := math.Round(price*priceSteps) / priceSteps
-			if math.IsNaN(price) || start < oldest || known && was == rounded {
-				continue
-			}
-			prices[start] = rounded
-			touched[monthOf(start)] = true
-			switch {
-			case !known:
-				*change = Created
-				w.added.Added++
-			default:
-				w.added.Changed++
-				if *change == Unchanged {
-					*change = Updated
-				}
-			}
+// merge adds the parts to the stored prices. It returns the retained prices, from the start
+// of a month to the last price.
+func (w *priceWriter) merge(stored, parts []PricesPart) (all PricesPart) {
+	step := w.series.step()
+	var end time.Time
+	for _, part := range slices.Concat(stored, parts) {
+		if known := trim(part.Prices); len(known) > 0 {
+			end = Later(end, part.Start.Add(time.Duration(len(known))*step))
 		}
 	}
-	for start := range prices {
-		if start < oldest {
-			delete(prices, start)
-			touched[monthOf(start)] = true
-		}
-	}
-	return touched
-}
-
-// last returns the start of the last price, in Unix seconds.
-func (w *priceWriter) last(prices map[int64]float64, parts []PricesPart) int64 {
-	last := int64(math.MinInt64 / 2)
-	for start := range prices {
-		last = max(last, start)
+	oldest := end.Add(-step - priceRetention)
+	all.Start = monthOf(oldest)
+	all.Prices = slices.Repeat([]float64{math.NaN()}, int(end.Sub(all.Start)/step))
+	for _, part := range stored {
+		all.put(part, oldest, step)
 	}
 	for _, part := range parts {
-		for j, price := range part.Prices {
-			if !math.IsNaN(price) {
-				last = max(last, part.Start.Unix()+int64(j*w.series.StepMinutes)*60)
-			}
+		added, changed := all.put(part, oldest, step)
+		change := Unchanged
+		switch {
+		case added > 0:
+			change = Created
+		case changed > 0:
+			change = Updated
 		}
+		w.added.Parts = append(w.added.Parts, change)
+		w.added.Added += added
+		w.added.Changed += changed
+		w.added.End = Later(w.added.End, part.Start.Add(time.Duration(len(part.Prices))*step))
 	}
-	return last
+	return all
 }
 
-// revise returns the records of the touched months and of the series. The whole series
-// must be valid.
-func (w *priceWriter) revise(prices map[int64]float64, touched map[time.Time]bool) (r Revised, err error) {
-	points := make([]market.Point, 0, len(prices))
-	months := map[time.Time][]market.Point{}
-	for _, start := range slices.Sorted(maps.Keys(prices)) {
-		point := market.Point{Start: time.Unix(start, 0).UTC(), Price: prices[start]}
-		points = append(points, point)
-		months[monthOf(start)] = append(months[monthOf(start)], point)
-	}
-	whole, err := w.series.build(points)
-	if err != nil {
-		return r, &InvalidError{Fields: []FieldError{{Field: "prices", Message: "make no series: " + err.Error()}}}
-	}
-	for _, month := range slices.SortedFunc(maps.Keys(touched), time.Time.Compare) {
-		ref := marketPricesRef(w.series.OrganizationID, w.series.ID, month)
-		if len(months[month]) == 0 {
-			r.Gone = append(r.Gone, ref)
+// put sets the prices of a part, except prices before oldest. It returns the number of new
+// prices and of prices with another value.
+func (all *PricesPart) put(part PricesPart, oldest time.Time, step time.Duration) (added, changed int) {
+	first, retained := int(part.Start.Sub(all.Start)/step), int(oldest.Sub(all.Start)/step)
+	for i, price := range part.Prices {
+		if math.IsNaN(price) || first+i < retained {
 			continue
 		}
-		r.Put = append(r.Put, &MarketPrices{ID: ref.ID, Prices: packPrices(w.row(month, months[month])), Base: w.series.Base})
+		was, rounded := all.Prices[first+i], math.Round(price*priceSteps)/priceSteps
+		switch {
+		case math.IsNaN(was):
+			added++
+		case was != rounded:
+			changed++
+		}
+		all.Prices[first+i] = rounded
 	}
-	from, to := whole.Span()
-	w.series.StartTime, w.series.EndTime, w.series.Prices = Time{from}, Time{to}, len(points)
-	r.Put = append(r.Put, &w.series)
-	return r, nil
+	return added, changed
 }
 
-// row returns a month's prices, one per step.
-func (w *priceWriter) row(month time.Time, points []market.Point) []float64 {
-	step := w.series.step()
-	row := slices.Repeat([]float64{math.NaN()}, int(points[len(points)-1].Start.Sub(month)/step)+1)
-	for _, p := range points {
-		row[p.Start.Sub(month)/step] = p.Price
+// trim leaves out missing prices at the end.
+func trim(prices []float64) []float64 {
+	for len(prices) > 0 && math.IsNaN(prices[len(prices)-1]) {
+		prices = prices[:len(prices)-1]
 	}
-	return row
+	return prices
+}
+
+// months returns the change of the records of months.
+func (w *priceWriter) months(stored []PricesPart, all PricesPart) (r Revised) {
+	first, was := all.Start, map[time.Time][]float64{}
+	for _, part := range stored {
+		first, was[part.Start] = Earlier(first, part.Start), part.Prices
+	}
+	index := func(at time.Time) int { return min(max(0, int(at.Sub(all.Start)/w.series.step())), len(all.Prices)) }
+	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+	for month := first; index(month) < len(all.Prices); month = month.AddDate(0, 1, 0) {
+		prices := trim(all.Prices[index(month):index(month.AddDate(0, 1, 0))])
+		ref := marketPricesRef(w.series.OrganizationID, w.series.ID, month)
+		switch {
+		case slices.EqualFunc(prices, was[month], same):
+		case len(prices) == 0:
+			r.Gone = append(r.Gone, ref)
+		default:
+			r.Put = append(r.Put, &MarketPrices{ID: ref.ID, Prices: packPrices(prices), Base: w.series.Base})
+		}
+	}
+	return r
 }
 
 // monthOf returns the start of an instant's month in UTC.
-func monthOf(unix int64) time.Time {
-	year, month, _ := time.Unix(unix, 0).UTC().Date()
+func monthOf(at time.Time) time.Time {
+	year, month, _ := at.UTC().Date()
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 }

@@ -31,19 +31,18 @@ func (r *Runner) Check(ctx context.Context, source storage.Source) (events.Sourc
 		return result, ctx.Err()
 	}
 	for _, p := range merge(f.Prices) {
-		part, step, err := newPart(p)
+		series, err := newSeries(p)
 		if err != nil {
 			return result, err
 		}
+		from, to := series.Span()
+		points := series.Points()
 		shown := events.SourcePrices{
-			Node: p.Node, Market: string(p.Kind), StepMinutes: int(step / time.Minute), Lowest: math.Inf(1), Highest: math.Inf(-1),
-			StartTime: storage.Time{Time: part.Start}, EndTime: storage.Time{Time: part.Start.Add(time.Duration(len(part.Prices)) * step)},
+			Node: p.Node, Market: string(p.Kind), StepMinutes: int(series.Step() / time.Minute), Lowest: math.Inf(1), Highest: math.Inf(-1),
+			StartTime: storage.Time{Time: from}, EndTime: storage.Time{Time: to}, Prices: len(points),
 		}
-		for _, price := range part.Prices {
-			if !math.IsNaN(price) {
-				shown.Prices++
-				shown.Lowest, shown.Highest = min(shown.Lowest, price), max(shown.Highest, price)
-			}
+		for _, point := range points {
+			shown.Lowest, shown.Highest = min(shown.Lowest, point.Price), max(shown.Highest, point.Price)
 		}
 		result.Prices = append(result.Prices, shown)
 	}

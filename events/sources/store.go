@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -98,13 +97,14 @@ func (w *writer) prices(p feed.Prices) error {
 	step := time.Duration(stored.StepMinutes) * time.Minute
 	refine(&p, step)
 	p.Step = cmp.Or(p.Step, step)
-	part, step, err := newPart(p)
+	series, err := newSeries(p)
 	if err != nil {
 		return err
 	}
+	from, _ := series.Span()
 	revised, added, err := w.store.RevisePrices(w, storage.MarketSeries{
-		Node: p.Node, Market: p.Kind, Timezone: cmp.Or(stored.Timezone, w.source.Timezone), StepMinutes: int(step / time.Minute), Base: owner,
-	}, []storage.PricesPart{part})
+		Node: p.Node, Market: p.Kind, Timezone: cmp.Or(stored.Timezone, w.source.Timezone), StepMinutes: int(series.Step() / time.Minute), Base: owner,
+	}, []storage.PricesPart{{Start: from, Prices: series.Prices()}})
 	if err != nil {
 		return fmt.Errorf("prices of %s: %w", p.Node, err)
 	}
@@ -118,20 +118,14 @@ func (w *writer) prices(p feed.Prices) error {
 	return nil
 }
 
-// newPart returns prices in the form of the store. Of two prices of an interval the later
-// counts: it is a correction.
-func newPart(p feed.Prices) (part storage.PricesPart, step time.Duration, err error) {
+// newSeries returns prices as a series. Of two prices of an interval the later counts: it is a
+// correction.
+func newSeries(p feed.Prices) (*market.Series, error) {
 	series, err := market.New(p.Points, market.Options{Node: p.Node, Kind: p.Kind, Step: p.Step})
 	if err != nil {
-		return part, 0, fmt.Errorf("prices of %s: %w", p.Node, err)
+		return nil, fmt.Errorf("prices of %s: %w", p.Node, err)
 	}
-	step = series.Step()
-	from, to := series.Span()
-	part = storage.PricesPart{Start: from, Prices: slices.Repeat([]float64{math.NaN()}, int(to.Sub(from)/step))}
-	for _, point := range series.Points() {
-		part.Prices[point.Start.Sub(from)/step] = point.Price
-	}
-	return part, step, nil
+	return series, nil
 }
 
 // passthrough creates the source's plan if it does not exist: a plan whose price is the

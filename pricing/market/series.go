@@ -170,6 +170,10 @@ func (s *Series) Points() []Point {
 	return points
 }
 
+// Prices returns the published prices from the start of the series, one per step. The price
+// of a gap is NaN.
+func (s *Series) Prices() []float64 { return slices.Clone(s.prices) }
+
 // quarterHour is the interval of a price signal, in seconds.
 const quarterHour = 15 * 60
 

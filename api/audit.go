@@ -19,10 +19,6 @@ var auditRoutes = []operation{
 }
 
 func (s *server) listAudit(ctx context.Context, _ *rest.Call, in *wire.ListAuditInput) (wire.Page[storage.AuditEntry], error) {
-	f := storage.AuditFilter{
-		OrganizationID: in.OrganizationID, KeyID: in.KeyID, Operation: in.Operation,
-		Since: valueOr(in.Since, storage.Time{}), Until: valueOr(in.Until, storage.Time{}),
-	}
-	list, err := s.Audit.Audit(ctx, f, in.After, in.Limit+1)
+	list, err := s.Audit.Audit(ctx, in.AuditFilter, in.After, in.Limit+1)
 	return rest.NewPage(list, in.Limit, func(e *storage.AuditEntry) string { return e.ID }), err
 }

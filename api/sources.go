@@ -62,11 +62,11 @@ func showSource(v storage.View, s *storage.Source, revision uint64, now time.Tim
 	}
 	shown := wire.Source{
 		ID: s.ID, OrganizationID: rest.UnlessShared(s.OrganizationID), SourceSettings: s.SourceSettings, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
-		LastRunAt: state.LastRunAt, LastGoodAt: state.LastGoodAt, DataEnd: state.DataEnd, Failures: state.Failures, Late: state.Late(s, now),
+		SourceProgress: state.SourceProgress, Late: state.Late(s, now),
 	}
 	shown.URL = storage.MaskURL(s.URL)
-	if s.Enabled {
-		shown.NextRunAt = state.NextRunAt
+	if !s.Enabled {
+		shown.NextRunAt = storage.Time{}
 	}
 	return wire.SourceWithRuns{Source: shown, Runs: append([]storage.SourceRun{}, state.Runs...)}, err
 }

@@ -25,9 +25,11 @@ const BootstrapKeyID = "operator"
 
 // AuditFilter selects audit entries. An empty field matches every entry.
 type AuditFilter struct {
-	OrganizationID, KeyID, Operation string
-	// Since and Until bound the time: from Since on and before Until.
-	Since, Until Time
+	OrganizationID string `json:"organizationId" pattern:"id" doc:"An organization, which may be deleted. _ selects what all organizations share."`
+	KeyID          string `json:"keyId" pattern:"id" doc:"An API key or an operator key. operator is the configured operator key."`
+	Operation      string `json:"operation" pattern:"id" doc:"The operationId of an operation, such as createEndpoint."`
+	Since          Time   `json:"since" doc:"since and until bound the time of the change: from the first, and before the second."`
+	Until          Time   `json:"until"`
 }
 
 // AuditLog stores audit entries in a stream of their own, not in the log of record.

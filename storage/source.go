@@ -152,6 +152,15 @@ type SourceRun struct {
 	Seconds  float64       `json:"seconds" doc:"The duration of the run." example:"0.8"`
 }
 
+// SourceProgress says when a source ran and runs next, and what it has.
+type SourceProgress struct {
+	LastRunAt  Time `json:"lastRunAt" nullable:"true" doc:"null if the source has not run since its last change."`
+	LastGoodAt Time `json:"lastGoodAt" nullable:"true" doc:"When a run last succeeded, null if none has since the last change."`
+	NextRunAt  Time `json:"nextRunAt" nullable:"true" doc:"null if the source is paused."`
+	DataEnd    Time `json:"dataEnd" nullable:"true" doc:"The end of the newest fetched price, null if there is none."`
+	Failures   int  `json:"failures" doc:"The number of failed runs since the last good run." example:"0"`
+}
+
 // SourceState is what a source's runs have found. It belongs to one revision of the
 // source: a changed source starts anew. But DataEnd and Series stay for the same Feed.
 type SourceState struct {
@@ -160,17 +169,11 @@ type SourceState struct {
 	// Feed identifies the prices that the source fetches.
 	Feed string `json:"feed"`
 	// DueAt is the due time of the last run. A redelivered task with that time has run.
-	DueAt      Time `json:"dueAt"`
-	LastRunAt  Time `json:"lastRunAt"`
-	LastGoodAt Time `json:"lastGoodAt"`
-	NextRunAt  Time `json:"nextRunAt"`
-	// DataEnd is the end of the newest fetched price.
-	DataEnd Time `json:"dataEnd"`
+	DueAt Time `json:"dueAt"`
+	SourceProgress
 	// Series are the identifiers of the series that the last fetched prices belong to, at
 	// most MaxSourceSeries.
 	Series []string `json:"series,omitempty"`
-	// Failures is the number of failed runs since the last good run.
-	Failures int `json:"failures"`
 	// Validators make the next request conditional.
 	Validators SourceValidators `json:"validators"`
 	// Runs are the last runs, the newest first.
@@ -248,7 +251,7 @@ func ReadSourceState(v View, source *Source, revision uint64) (SourceState, erro
 		if s.Feed != fetches {
 			s.DataEnd, s.Series = Time{}, nil
 		}
-		s = SourceState{ID: source.ID, Revision: revision, DataEnd: s.DataEnd, Series: s.Series, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
+		s = SourceState{ID: source.ID, Revision: revision, SourceProgress: SourceProgress{DataEnd: s.DataEnd}, Series: s.Series, Runs: s.Runs, Base: Base{OrganizationID: source.OrganizationID}}
 	}
 	s.Feed = fetches
 	if s.NextRunAt.IsZero() {

@@ -10,14 +10,10 @@ type Source struct {
 	ID             string `json:"id" example:"src_01JZ2E6K8M0000000000000000"`
 	OrganizationID string `json:"organizationId,omitempty" doc:"Absent if all organizations share what the source fetches." example:"acme"`
 	storage.SourceSettings
-	LastRunAt  storage.Time `json:"lastRunAt" nullable:"true" doc:"null if the source has not run since its last change."`
-	LastGoodAt storage.Time `json:"lastGoodAt" nullable:"true" doc:"When a run last succeeded, null if none has since the last change."`
-	NextRunAt  storage.Time `json:"nextRunAt" nullable:"true" doc:"null if the source is paused."`
-	DataEnd    storage.Time `json:"dataEnd" nullable:"true" doc:"The end of the newest fetched price, null if there is none."`
-	Failures   int          `json:"failures" doc:"The number of failed runs since the last good run." example:"0"`
-	Late       bool         `json:"late" doc:"Whether the source has had no good run for two of its intervals, or no new price for a day more." example:"false"`
-	CreatedAt  storage.Time `json:"createdAt"`
-	UpdatedAt  storage.Time `json:"updatedAt"`
+	storage.SourceProgress
+	Late      bool         `json:"late" doc:"Whether the source has had no good run for two of its intervals, or no new price for a day more." example:"false"`
+	CreatedAt storage.Time `json:"createdAt"`
+	UpdatedAt storage.Time `json:"updatedAt"`
 }
 
 // SourceWithRuns is a source with the log of its runs.

@@ -93,10 +93,6 @@ func (s *server) applyClientCertificate(in *wire.ClientCertificate, e, was *stor
 			return err
 		}
 	}
-	if len(key) > storage.MaxPEM {
-		p.Addf("clientCertificate.privateKey", "must have at most %d bytes", storage.MaxPEM)
-		return nil
-	}
 	if leaf, err := c.Leaf(); err == nil { // another check reports an invalid certificate
 		if _, err := tls.X509KeyPair([]byte(c.Certificate), []byte(key)); err != nil {
 			p.Addf("clientCertificate.privateKey", "must be the key of the certificate, in PEM and not encrypted")

@@ -48,9 +48,6 @@ type ClientCertificate struct {
 	SealedKey string `json:"sealedKey"`
 }
 
-// MaxPEM bounds a certificate chain and a private key, in bytes of PEM.
-const MaxPEM = 16 << 10
-
 // Leaf returns the client's own certificate. Errors: the PEM has no certificate.
 func (c *ClientCertificate) Leaf() (*x509.Certificate, error) {
 	block, _ := pem.Decode([]byte(c.Certificate))
@@ -95,10 +92,6 @@ func (c *ClientCertificate) check(p *Problems, e *WebhookEndpoint) {
 	const field = "clientCertificate.certificate"
 	p.Check(e.usesTLS(), "clientCertificate", "requires an https url")
 	rest := []byte(c.Certificate)
-	if len(rest) > MaxPEM {
-		p.Addf(field, "must have at most %d bytes", MaxPEM)
-		return
-	}
 	for n := 0; n == 0 || len(bytes.TrimSpace(rest)) > 0; n++ {
 		var block *pem.Block
 		block, rest = pem.Decode(rest)

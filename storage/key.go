@@ -217,9 +217,4 @@ func (k *Key) RateLimitID() string {
 // Ref names the key.
 func (k *Key) Ref() Ref { return KindKey.Ref(k.OrganizationID, k.ID) }
 
-// Check adds every wrong field.
-func (k *Key) Check(p *Problems) {
-	p.Check(len(k.Scopes) > 0, "scopes", "must name at least one scope")
-}
-
 func hashSecret(secret string) string { return Hash(secret, sha256.Size) }

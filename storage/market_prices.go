@@ -29,12 +29,6 @@ func marketPricesRef(org, series string, month time.Time) Ref {
 // Ref names the prices.
 func (m *MarketPrices) Ref() Ref { return KindMarketPrices.Ref(m.OrganizationID, m.ID) }
 
-// Check adds every wrong field.
-func (m *MarketPrices) Check(p *Problems) {
-	_, err := unpackPrices(m.Prices)
-	p.Check(err == nil, "prices", "is invalid: %v", err)
-}
-
 // priceSteps is the number of steps in 1 $/kWh. A step is the smallest difference between
 // prices. It is 0.00001 $/MWh, the finest resolution that operators publish.
 const priceSteps = 1e8

@@ -76,9 +76,6 @@ type Callback struct {
 	Sealed string `json:"sealed,omitempty"`
 }
 
-// MaxCallbacks bounds the callbacks of one subscription.
-const MaxCallbacks = 10
-
 // OpenADRRef names an OpenADR object.
 func OpenADRRef(t OpenADRType, org, id string) Ref { return t.Kind().Ref(org, id) }
 
@@ -88,8 +85,6 @@ func (o *OpenADRObject) Ref() Ref { return OpenADRRef(o.Type, o.OrganizationID, 
 // Check adds every wrong field. The decoder of Body checks the body against the
 // OpenADR definition.
 func (o *OpenADRObject) Check(p *Problems) {
-	checkEnum(p, "type", o.Type, OpenADRTypes()...)
-	p.Check(len(o.Callbacks) <= MaxCallbacks, "objectOperations", "must be at most %d", MaxCallbacks)
 	for i := range o.Callbacks {
 		checkURL(p, index("objectOperations", i)+".callbackUrl", o.Callbacks[i].URL)
 	}

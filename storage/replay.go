@@ -44,10 +44,3 @@ const ReplayRetention = 7 * 24 * time.Hour
 
 // Ref names the replay.
 func (r *Replay) Ref() Ref { return KindReplay.Ref(r.OrganizationID, r.ID) }
-
-// Check adds every wrong field.
-func (r *Replay) Check(p *Problems) {
-	p.Check(!r.Since.IsZero(), "since", "is required")
-	p.Check(len(r.Outcomes) > 0, "outcomes", "must name at least one outcome")
-	checkEnum(p, "status", r.Status, ReplayStatuses()...)
-}

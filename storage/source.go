@@ -19,7 +19,7 @@ type SourceSettings struct {
 	Secret       string            `json:"secret" maxLength:"4096" nullable:"false" doc:"The secret that the adapter needs, such as a subscription key. It is stored encrypted and shown as ********. Sending ******** keeps the stored secret." example:""`
 	EverySeconds int               `json:"everySeconds" minimum:"60" maximum:"604800" doc:"The interval between two fetches. By default the interval of the adapter." example:"3600"`
 	Timezone     string            `json:"timezone" doc:"The time zone of the prices' days. By default the time zone of the adapter." example:"America/Los_Angeles"`
-	PlanID       string            `json:"planId" nullable:"false" doc:"The rate plan that the source feeds. If the plan does not exist, fetched prices create a plan that passes them through. A tariff replaces the plan's tariff. Alerts become events of the plan." example:"caiso-np15"`
+	PlanID       string            `json:"planId" pattern:"idOrEmpty" nullable:"false" doc:"The rate plan that the source feeds. If the plan does not exist, fetched prices create a plan that passes them through. A tariff replaces the plan's tariff. Alerts become events of the plan." example:"caiso-np15"`
 	Description  string            `json:"description" maxLength:"500" example:"day-ahead prices of NP15"`
 	Enabled      bool              `json:"enabled" doc:"Whether the source fetches. false pauses it." example:"true"`
 }
@@ -54,14 +54,10 @@ func (s *Source) Check(p *Problems) {
 	if s.URL != "" {
 		checkURL(p, "url", s.URL)
 	}
-	p.Check(s.Every() >= minEvery, "everySeconds", "must be at least %v", minEvery.Seconds())
 	if token := s.Parameters[TokenURL]; token != "" {
 		checkURL(p, "parameters."+TokenURL, token)
 	}
 	checkLocation(p, s.Timezone)
-	if s.PlanID != "" {
-		CheckID(p, "planId", s.PlanID)
-	}
 	if a, ok := feed.ByName(s.Adapter); ok {
 		s.checkAdapter(p, &a)
 	} else {

@@ -114,7 +114,6 @@ func TestKey_Check(t *testing.T) {
 		ids("id", func(k *storage.Key, s string) { k.ID = s }),
 		[]tweak[storage.Key]{
 			{"one scope", func(k *storage.Key) { k.Scopes = []storage.Scope{storage.ScopeRead} }, ""},
-			{"no scope", func(k *storage.Key) { k.Scopes = nil }, "scopes"},
 		},
 	))
 }

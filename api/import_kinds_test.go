@@ -129,3 +129,33 @@ func TestImport_OpenADR(t *testing.T) {
 		t.Errorf("a program with the former name of another: %+v", renamed)
 	}
 }
+
+// The schema of a line alone bounds these fields: package storage does not check them again.
+func TestImport_Bounds(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.load(`{"resource":"organization","id":"acme","name":"A"}`, `{"resource":"home","organizationId":"acme","id":"home1"}`)
+	device := func(equipment string) string {
+		return `{"resource":"hvacDevice","organizationId":"acme","deviceId":"dev1","homeId":"home1","equipment":{` + equipment + `}}`
+	}
+	operations := strings.TrimSuffix(strings.Repeat(`{"objects":["EVENT"],"operations":["CREATE"],"callbackUrl":"https://acme.example/"},`, 11), ",")
+	for _, c := range []struct {
+		line  string
+		wrong []string
+	}{
+		{device(`"heatSource":"","capacityKw":0,"auxiliaryKw":0`), nil},
+		{device(`"heatSource":"COAL","capacityKw":101,"auxiliaryKw":101,"internalGainsKw":21`),
+			[]string{"equipment.auxiliaryKw", "equipment.capacityKw", "equipment.heatSource", "equipment.internalGainsKw"}},
+		{device(`"capacityKw":0.4,"seer2":4,"hspf2":2,"afue":0.2,"gasPrice":0.001`),
+			[]string{"equipment.afue", "equipment.capacityKw", "equipment.gasPrice", "equipment.hspf2", "equipment.seer2"}},
+		{`{"resource":"source","organizationId":"acme","id":"s","adapter":"csv","url":"https://prices.example/","parameters":{"node":"HUB"},"everySeconds":59,"planId":"a b"}`,
+			[]string{"everySeconds", "planId"}},
+		{`{"resource":"openadrSubscription","organizationId":"acme","id":"sub_1","clientId":"key_1","object":{"clientName":"c","objectOperations":[` + operations + `]}}`,
+			[]string{"object.objectOperations"}},
+		{`{"resource":"webhookEndpoint","organizationId":"acme","id":"ep","url":"https://acme.example/","clientCertificate":{"certificate":"` + strings.Repeat("x", 16385) + `","privateKey":"` + strings.Repeat("x", 16385) + `"}}`,
+			[]string{"clientCertificate.certificate", "clientCertificate.privateKey"}},
+	} {
+		if wrong := e.failures(c.line); !slices.Equal(wrong, c.wrong) {
+			t.Errorf("%.200s: wrong fields %v, want %v", c.line, wrong, c.wrong)
+		}
+	}
+}

@@ -12,7 +12,6 @@ import (
 const (
 	minRate, maxRate                 = 0.1, 100.0 // degrees per hour
 	minHeatTransfer, maxHeatTransfer = 0.001, 5.0 // per hour
-	maxKw                            = 100.0
 )
 
 // The lengths of the parts of a calendar.

@@ -56,27 +56,17 @@ func (e Equipment) withDefaults() Equipment {
 	return e
 }
 
-// Validate adds the wrong fields of the equipment at a JSON path to p.
+// Validate adds the wrong fields of the equipment that its tags do not name. path is the JSON
+// path of the equipment.
 func (e *Equipment) Validate(p *pricing.Problems, path string) {
-	switch e.HeatSource {
-	case "", HeatPump, Resistance, GasFurnace:
-	default:
-		p.Addf(path+"heatSource", "must be HEAT_PUMP, RESISTANCE or GAS_FURNACE")
+	atLeast := func(field string, value, least float64) {
+		p.Check(value == 0 || value >= least, path+field, "must be at least %g, or 0 for the default", least)
 	}
-	bound := func(field string, value, low, high float64) {
-		p.Check(value == 0 || value >= low && value <= high, path+field, "must be from %g to %g", low, high)
-	}
-	bound("capacityKw", e.CapacityKw, 0.5, maxKw)
-	bound("seer2", e.SEER2, 5, 50)
-	bound("hspf2", e.HSPF2, 3, 25)
-	bound("afue", e.AFUE, 0.3, 1)
-	bound("gasPrice", e.GasPrice, 0.01, 50)
-	if e.AuxiliaryKw != nil {
-		bound("auxiliaryKw", *e.AuxiliaryKw, 0, maxKw)
-	}
-	if e.InternalGainsKw != nil {
-		bound("internalGainsKw", *e.InternalGainsKw, 0, 20)
-	}
+	atLeast("capacityKw", e.CapacityKw, 0.5)
+	atLeast("seer2", e.SEER2, 5)
+	atLeast("hspf2", e.HSPF2, 3)
+	atLeast("afue", e.AFUE, 0.3)
+	atLeast("gasPrice", e.GasPrice, 0.01)
 }
 
 // quadratic is a curve over outdoor temperature in Celsius. It is constant outside of

@@ -35,9 +35,6 @@ type Solar struct {
 // ForHome calculates the bill of a home at a rate, either from ReadRate or from a tariff.
 // The errors are *pricing.InvalidError.
 func ForHome(h Home, rate Terms, r Request) (*Bill, error) {
-	if err := r.Rules.check(); err != nil {
-		return nil, err
-	}
 	if r.Minimum != nil {
 		rate.MinimumCharge = pricing.Charge{Amount: *r.Minimum, Unit: "$/" + cmp.Or(r.MinimumUnit, "month")}
 	}

@@ -3,6 +3,7 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -268,4 +269,39 @@ func TestMarketSeries_MatchesMap(t *testing.T) {
 			rt.Fatalf("got %v, want %v", got, want)
 		}
 	})
+}
+
+// TestAddPrices_Retention checks that a series has the prices of its last two years and a day,
+// and a record for each month of them, while it grows at either end.
+func TestAddPrices_Retention(t *testing.T) {
+	s, _, _, c := newStore(t)
+	const retained = 731 * 24 * time.Hour
+	now := c.now.Truncate(time.Hour)
+	want := map[time.Time]float64{}
+	for i, days := range []int{-1500, -1600, -1400, -900, -780, -400, -769, -30, 0, -760, 20} {
+		p := part(now.AddDate(0, 0, days), slices.Repeat([]float64{float64(i) / 100}, 100)...)
+		p.Prices[50] = math.NaN()
+		for j, price := range p.Prices {
+			if !math.IsNaN(price) {
+				want[p.Start.Add(time.Duration(j)*time.Hour)] = price
+			}
+		}
+		last := slices.MaxFunc(slices.Collect(maps.Keys(want)), time.Time.Compare)
+		maps.DeleteFunc(want, func(at time.Time, _ float64) bool { return at.Before(last.Add(-retained)) })
+		add(t, s, dayAhead(), p)
+		got, months := map[time.Time]float64{}, map[string]bool{}
+		series, prices, _ := stored(t, s, "org")
+		for _, p := range prices.Points() {
+			got[p.Start], months[p.Start.Format("2006-01")] = p.Price, true
+		}
+		if !maps.Equal(got, want) || series.Prices != len(want) {
+			t.Fatalf("after day %d: %d prices, want %d", days, len(got), len(want))
+		}
+		_ = s.View(func(v storage.View) error {
+			if n := v.Count(storage.KindMarketPrices, storage.Shared); n != len(months) {
+				t.Errorf("after day %d: %d months are stored, want %d", days, n, len(months))
+			}
+			return nil
+		})
+	}
 }

@@ -169,22 +169,22 @@ func (w *priceWriter) merge(stored, parts []PricesPart) (all PricesPart) {
 	return all
 }
 
-// put sets the prices of a part, except prices before oldest. It returns the number of new
-// prices and of prices with another value.
-func (all *PricesPart) put(part PricesPart, oldest time.Time, step time.Duration) (added, changed int) {
-	first, retained := int(part.Start.Sub(all.Start)/step), int(oldest.Sub(all.Start)/step)
-	for i, price := range part.Prices {
+// put sets the prices of another part, except prices before oldest. It returns the number of
+// new prices and of prices with another value.
+func (part *PricesPart) put(other PricesPart, oldest time.Time, step time.Duration) (added, changed int) {
+	first, retained := int(other.Start.Sub(part.Start)/step), int(oldest.Sub(part.Start)/step)
+	for i, price := range other.Prices {
 		if math.IsNaN(price) || first+i < retained {
 			continue
 		}
-		was, rounded := all.Prices[first+i], math.Round(price*priceSteps)/priceSteps
+		was, rounded := part.Prices[first+i], math.Round(price*priceSteps)/priceSteps
 		switch {
 		case math.IsNaN(was):
 			added++
 		case was != rounded:
 			changed++
 		}
-		all.Prices[first+i] = rounded
+		part.Prices[first+i] = rounded
 	}
 	return added, changed
 }

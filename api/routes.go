@@ -76,7 +76,8 @@ var webhookRoutes = []operation{
 		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
 		Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",
 		Description: "The newest triggers come first, and the homes of a trigger in order. Each delivery is listed exactly once, even while " +
-			"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page.",
+			"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page. " +
+			"With events, the deliveries of events are listed instead, the newest event first.",
 	}, (*server).listDeliveries),
 	do(rest.Route{
 		Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},

@@ -17,7 +17,7 @@ var patterns = map[string]string{ //nolint:gosec // the pattern of secrets is no
 	"id":       "^[A-Za-z0-9_-]{1,128}$",
 	"cursor":   "^[A-Za-z0-9_-]{0,128}$",
 	"export":   "^([0-9]{2}-[A-Za-z0-9_-]{0,128})?$",
-	"delivery": `^([A-Za-z0-9_-]{1,128}\.[0-9]{1,9}\.[0-9]{1,9})?$`,
+	"delivery": `^([A-Za-z0-9_-]{1,128}\.([0-9]{1,9}\.[0-9]{1,9}|[A-Za-z0-9_-]{1,128}))?$`,
 	"zipcode":  `^(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?$`,
 	"secret":   "^whsec_[A-Za-z0-9+/]+={0,2}$",
 	"cron":     `^\s*\S+(\s+\S+){4}\s*$`,

@@ -67,11 +67,19 @@ func TestDeliveries_Events(t *testing.T) {
 		"since":          {events.DeliveryQuery{Since: noon.Add(2 * time.Second)}, []string{delivered}},
 		"until":          {events.DeliveryQuery{Until: noon.Add(2 * time.Second)}, []string{failed, waiting}},
 		"of a home":      {events.DeliveryQuery{HomeID: "h1"}, nil},
-		"after an event": {events.DeliveryQuery{After: cursor{eventID(2), begin}.String()}, []string{failed, delivered, waiting}},
+		"after an event": {events.DeliveryQuery{After: cursor{trigger: eventID(2), place: begin}.String()}, []string{failed, delivered, waiting}},
 	} {
 		if got := ofEvents(t, l, c.q); !slices.Equal(got, c.want) {
 			t.Errorf("%s: the deliveries are %q, want %q", name, got, c.want)
 		}
+	}
+	// A delivery that begins between two pages moves none of the others.
+	page, next, err := l.Deliveries("org", events.DeliveryQuery{Events: true, TriggerID: eventID(1), Limit: 1})
+	must(t, err)
+	fold(t, l, sent(eventID(1), "ep0", events.OutcomeDelivered, 1))
+	rest := ofEvents(t, l, events.DeliveryQuery{TriggerID: eventID(1), After: next})
+	if len(page) != 1 || page[0].EndpointID != "ep1" || !slices.Equal(rest, []string{waiting}) {
+		t.Errorf("the first page is %+v, and the rest %q", page, rest)
 	}
 	for _, id := range []string{eventID(3), eventID(4), tr.ID} { // of another organization, unknown, no event
 		if _, _, err := l.Deliveries("org", events.DeliveryQuery{Events: true, TriggerID: id, Limit: 1}); !errors.Is(err, storage.ErrNotFound) {

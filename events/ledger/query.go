@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,9 @@ type reading struct {
 // storage.ErrNotFound for an unknown trigger, *storage.InvalidError on the field after.
 func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.Delivery, next string, err error) {
 	from, err := parseCursor(q.After)
+	if err == nil && from.endpoint != "" && !q.Events {
+		err = errCursor
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -53,7 +57,7 @@ func (l *Ledger) Deliveries(org string, q events.DeliveryQuery) (page []events.D
 		if err != nil || from.trigger != "" && from.trigger != q.TriggerID {
 			return err
 		}
-		more, err = r.tally(q.TriggerID, &t, from.place)
+		more, err = r.tally(q.TriggerID, &t, from)
 		return err
 	})
 	switch {
@@ -94,7 +98,7 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 	for ; bytes.HasPrefix(k, prefix); k, v = c.Prev() {
 		id := string(k[len(org)+1:])
 		if r.skipped++; r.skipped > maxSkipped {
-			r.last = cursor{id, begin} // k is not read yet
+			r.last = cursor{trigger: id, place: begin} // k is not read yet
 			return true, nil
 		}
 		t, err := triggersTable.Decode(v)
@@ -104,9 +108,9 @@ func (r *reading) triggers(org string, from cursor) (more bool, err error) {
 		if t.Trigger.ID == "" && !r.query.Events {
 			continue
 		}
-		start := begin
+		start := cursor{trigger: id, place: begin}
 		if id == from.trigger {
-			start = from.place
+			start = from
 		}
 		if more, err := r.tally(id, &t, start); more || err != nil {
 			return more, err
@@ -132,19 +136,20 @@ func (r *reading) mayHave(t *tally) bool {
 }
 
 // tally reads the deliveries of a trigger or an event from a position on.
-func (r *reading) tally(id string, t *tally, from place) (more bool, err error) {
+func (r *reading) tally(id string, t *tally, from cursor) (more bool, err error) {
 	if !r.query.Events {
-		return r.trigger(t, from)
+		return r.trigger(t, from.place)
 	}
-	if r.ends(id, 0, from) {
+	if r.opened++; r.opened > maxOpened {
+		r.last = from
 		return true, nil
 	}
-	r.opened++
 	list, err := ofEvent(r.tx, id)
 	if err != nil {
 		return false, err
 	}
-	return r.deliveries(id, 0, list, from)
+	read := func(d events.Delivery) bool { return d.EndpointID <= from.endpoint }
+	return r.deliveries(id, 0, slices.DeleteFunc(list, read), begin)
 }
 
 // trigger reads one trigger's deliveries from a position on.
@@ -170,7 +175,12 @@ func (r *reading) trigger(t *tally, from place) (more bool, err error) {
 
 // slice reads one slice's deliveries after a position.
 func (r *reading) slice(triggerID string, number int, value []byte, from place) (more bool, err error) {
-	if r.skipped++; r.ends(triggerID, number, from) {
+	r.skipped++
+	if r.opened > maxOpened || r.skipped > maxSkipped {
+		r.last = cursor{trigger: triggerID, place: place{number, -1}}
+		if from.slice == number {
+			r.last.place = from
+		}
 		return true, nil
 	}
 	h, _, err := readHead(value)
@@ -183,19 +193,6 @@ func (r *reading) slice(triggerID string, number int, value []byte, from place) 
 		return false, err
 	}
 	return r.deliveries(triggerID, number, receipt.Deliveries, from)
-}
-
-// ends reports whether the page ends before a slice, because the search was long. It then
-// sets the position.
-func (r *reading) ends(triggerID string, number int, from place) bool {
-	if r.opened <= maxOpened && r.skipped <= maxSkipped {
-		return false
-	}
-	r.last = cursor{triggerID, place{number, -1}}
-	if from.slice == number {
-		r.last.place = from
-	}
-	return true
 }
 
 // deliveries adds the deliveries of a slice or an event after a position to the page.
@@ -224,7 +221,10 @@ func (r *reading) deliveries(triggerID string, number int, list []events.Deliver
 			now.Delivery = log.Delivery
 		}
 		now.TriggerID = triggerID
-		r.page, r.last = append(r.page, now.Delivery), cursor{triggerID, current}
+		r.page, r.last = append(r.page, now.Delivery), cursor{trigger: triggerID, place: current}
+		if r.query.Events {
+			r.last.place, r.last.endpoint = begin, d.EndpointID
+		}
 	}
 	return false, nil
 }
@@ -246,13 +246,20 @@ func (p place) before(q place) bool {
 	return p.slice < q.slice || p.slice == q.slice && p.index < q.index
 }
 
-// cursor is the end of a page: a trigger and a position in its walk.
+// cursor is the end of a page: a trigger and a position in its walk, or an event and the last
+// endpoint. The deliveries of an event have no fixed positions.
 type cursor struct {
 	trigger string
 	place
+	endpoint string
 }
 
-func (c cursor) String() string { return fmt.Sprintf("%s.%d.%d", c.trigger, c.slice, c.index+1) }
+func (c cursor) String() string {
+	if c.endpoint != "" {
+		return c.trigger + "." + c.endpoint
+	}
+	return fmt.Sprintf("%s.%d.%d", c.trigger, c.slice, c.index+1)
+}
 
 var errCursor = &storage.InvalidError{Fields: []storage.FieldError{{Field: "after", Message: "must be the next of an earlier page"}}}
 
@@ -261,6 +268,9 @@ func parseCursor(s string) (cursor, error) {
 		return cursor{place: begin}, nil
 	}
 	parts := strings.Split(s, ".")
+	if len(parts) == 2 && storage.ValidID(parts[0]) && storage.ValidID(parts[1]) {
+		return cursor{trigger: parts[0], place: begin, endpoint: parts[1]}, nil
+	}
 	if len(parts) != 3 || !storage.ValidID(parts[0]) {
 		return cursor{}, errCursor
 	}
@@ -272,5 +282,5 @@ func parseCursor(s string) (cursor, error) {
 		}
 		numbers[i] = int(n)
 	}
-	return cursor{parts[0], place{numbers[0], numbers[1] - 1}}, nil
+	return cursor{trigger: parts[0], place: place{numbers[0], numbers[1] - 1}}, nil
 }

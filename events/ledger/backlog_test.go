@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,6 +42,21 @@ func TestBacklog_Counts(t *testing.T) {
 	wants("both triggers completed", Backlog{})
 }
 
+// The age of the backlog is the age of the oldest trigger, in any order of the organizations.
+func TestBacklog_OldestWalk(t *testing.T) {
+	t.Parallel()
+	for _, minutes := range [][]int{{1, 2, 3}, {2, 1, 3}, {3, 2, 1}} {
+		l := newLedger(t)
+		for org, m := range minutes {
+			after := time.Duration(m) * time.Minute
+			accept(t, l, trigger(fmt.Sprint("org", org), storage.NewID("trg_", noon.Add(after)), after, 1))
+		}
+		if b, err := l.Backlog(); err != nil || !b.OldestWalk.Equal(noon.Add(time.Minute)) {
+			t.Errorf("triggers of the minutes %v: the oldest walk is of %s, %v", minutes, b.OldestWalk, err)
+		}
+	}
+}
+
 // The age of a manual retry counts from the retry, not from its trigger.
 func TestBacklog_ManualRetry(t *testing.T) {
 	t.Parallel()
@@ -55,10 +71,12 @@ func TestBacklog_ManualRetry(t *testing.T) {
 	if b, err := l.Backlog(); err != nil || !b.OldestRetry.Equal(noon) {
 		t.Errorf("the oldest retry is of %s, %v, want %s", b.OldestRetry, err, noon)
 	}
-	earlier := trigger("org", storage.NewID("trg_", noon.Add(-time.Hour)), 0, 1)
-	accept(t, l, earlier)
-	fold(t, l, slice(earlier, 0, true, delivery("h1", events.OutcomeRetrying, 1)))
-	if b, err := l.Backlog(); err != nil || !b.OldestRetry.Equal(noon.Add(-time.Hour)) {
-		t.Errorf("the oldest retry is of %s, %v, want the automatic one", b.OldestRetry, err)
+	for _, tt := range []struct{ automatic, oldest time.Duration }{{time.Minute, 0}, {-time.Hour, -time.Hour}} {
+		tr := trigger("org", storage.NewID("trg_", noon.Add(tt.automatic)), 0, 1)
+		accept(t, l, tr)
+		fold(t, l, slice(tr, 0, true, delivery("h1", events.OutcomeRetrying, 1)))
+		if b, err := l.Backlog(); err != nil || !b.OldestRetry.Equal(noon.Add(tt.oldest)) {
+			t.Errorf("with an automatic retry %s after noon, the oldest retry is of %s, %v, want %s after noon", tt.automatic, b.OldestRetry, err, tt.oldest)
+		}
 	}
 }

@@ -61,6 +61,44 @@ func TestInputs_FailedDeliveries(t *testing.T) {
 	}
 }
 
+// Every delivery gets the inputs of its own slice, retry and endpoint, in any order of the
+// deliveries. Inputs without such a delivery are left out.
+func TestInputs_SlicesAndEndpoints(t *testing.T) {
+	l := newLedger(t)
+	tr := trigger("org", "trg_1", 0, 6)
+	accept(t, l, tr)
+	at := func(endpoint string, d events.Delivery) events.Delivery { d.EndpointID = endpoint; return d }
+	failed := func(endpoint string, homes ...string) (list []events.Delivery) {
+		for _, h := range homes {
+			list = append(list, at(endpoint, delivery(h, events.OutcomeFailed, 1)))
+		}
+		return list
+	}
+	kept := func(endpoint string, homes ...string) events.RetryInputs {
+		k := keptFor(homes...)
+		k.EndpointID, k.Curves[0].RatePlanID = endpoint, endpoint+homes[0]
+		return k
+	}
+	both := append(failed("ep", "a", "b", "c"), failed("other", "a", "b", "c")...)
+	first := slice(tr, 0, false, named(tr, both...)...)
+	first.RetryInputs = []events.RetryInputs{kept("ep", "a", "b"), kept("ep", "c"), kept("other", "a", "b", "c")}
+	waiting := []events.Delivery{delivery("e", events.OutcomeRetrying, 1), delivery("f", events.OutcomeRetrying, 1)}
+	second := slice(tr, 1, true, named(tr, append(failed("ep", "d"), waiting...)...)...)
+	second.RetryInputs = []events.RetryInputs{kept("ep", "d")}
+	ended := []events.Delivery{delivery("e", events.OutcomeFailed, 2), delivery("f", events.OutcomeFailed, 2)}
+	retried := retry(tr, "r1", named(tr, ended...)...)
+	retried.RetryInputs = []events.RetryInputs{kept("ep", "e", "f")}
+	fold(t, l, first, second, retried)
+	asked := append(append(failed("ep", "f", "d", "b", "e", "a"), failed("other", "c")...), failed("third", "unknown")...)
+	_, found, err := l.RetryInputs("org", "trg_1", asked)
+	must(t, err)
+	third := kept("other", "a", "b", "c")
+	third.Homes = third.Homes[2:]
+	if want := []events.RetryInputs{kept("ep", "e", "f"), kept("ep", "d"), kept("ep", "a", "b"), third}; !reflect.DeepEqual(found, want) {
+		t.Errorf("stored inputs are\n%+v, want\n%+v", found, want)
+	}
+}
+
 func TestInputs_ManualRetry(t *testing.T) {
 	l, tr := given(t)
 	check := func(what string, status events.TriggerStatus, want map[events.Outcome]int) {

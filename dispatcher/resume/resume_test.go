@@ -74,13 +74,18 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 			start := time.Now().UTC()
 			for i := range walks {
 				walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: start.Add(time.Hour)}, start)
-				walks[i].Trigger.ID, walks[i].Next, walks[i].After = triggerID(i), nextSlice, "home-9"
+				walks[i].Trigger.ID, walks[i].Trigger.Sequence = triggerID(i), uint64(i)+7
+				walks[i].Next, walks[i].After = nextSlice, "home-9"
 			}
-			r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
+			registry := prometheus.NewRegistry()
+			r := New(walks, q, slog.New(slog.DiscardHandler), registry, time.Now)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter)
 			defer cancel()
 			if err := r.Run(ctx); err != nil {
 				t.Error(err)
+			}
+			if metrics, err := registry.Gather(); err != nil || metrics[0].GetMetric()[0].GetCounter().GetValue() != float64(len(q.put)) {
+				t.Errorf("%s: the metrics of %d slices are %v, %v", name, len(q.put), metrics, err)
 			}
 			for _, lost := range tt.lost {
 				if !slices.Contains(q.put, lost) {
@@ -88,7 +93,7 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 				}
 			}
 			for _, s := range q.slices { // the queue drops a slice that it has had before, unless it is resumed
-				if s.Number != nextSlice || s.After != "home-9" || !s.Resumed || !s.Late {
+				if s.Number != nextSlice || s.Sequence != s.Trigger.Sequence || s.After != "home-9" || !s.Resumed || !s.Late {
 					t.Errorf("%s: the slice %+v was put", name, s)
 				}
 			}
@@ -104,21 +109,52 @@ func TestResumer_FindsEveryLostSlice(t *testing.T) {
 // The queue is asked about a walk once in StalledAfter, and not about a trigger with an impossible
 // window, whose slices are dropped.
 func TestResumer_AsksRarely(t *testing.T) {
+	for _, next := range []int{0, nextSlice} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now().UTC()
+			walks, q := make(stalled, 2), &queue{lost: []string{triggerID(0), triggerID(1)}}
+			for i, end := range []time.Time{start.Add(time.Hour), start.AddDate(1000, 0, 0)} {
+				walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: end}, start)
+				walks[i].Trigger.ID, walks[i].Next = triggerID(i), next
+			}
+			run(t, walks, q)
+			if len(q.asked) != 2 || q.asked[0].Sub(start) < events.StalledAfter || slices.Contains(q.put, triggerID(1)) {
+				t.Errorf("from slice %d the queue was asked at %v, and has the slices %v", next, q.asked, q.put)
+			}
+		})
+	}
+}
+
+// moving lists walks that reach another slice before each look.
+type moving struct{ stalled }
+
+func (m moving) Unfinished(after events.Walk, limit int) ([]events.Walk, error) {
+	for i := range m.stalled {
+		m.stalled[i].Next++
+	}
+	return m.stalled.Unfinished(after, limit)
+}
+
+// The queue is not asked about a walk that moves.
+func TestResumer_MovingWalk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now().UTC()
-		walks, q := make(stalled, 2), &queue{lost: []string{triggerID(0), triggerID(1)}}
-		for i, end := range []time.Time{start.Add(time.Hour), start.AddDate(1000, 0, 0)} {
-			walks[i].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: end}, start)
-			walks[i].Trigger.ID, walks[i].Next = triggerID(i), nextSlice
-		}
-		r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter-time.Second)
-		defer cancel()
-		if err := r.Run(ctx); err != nil {
-			t.Error(err)
-		}
-		if len(q.asked) != 2 || q.asked[0].Sub(start) < events.StalledAfter || slices.Contains(q.put, triggerID(1)) {
-			t.Errorf("the queue was asked at %v, and has the slices %v", q.asked, q.put)
+		walks, q := moving{make(stalled, 1)}, &queue{}
+		walks.stalled[0].Trigger = events.NewTrigger("org", pricing.Window{Start: start, End: start.Add(time.Hour)}, start)
+		run(t, walks, q)
+		if len(q.asked) != 0 {
+			t.Errorf("the queue was asked at %v", q.asked)
 		}
 	})
+}
+
+// run runs a resumer for less than three times StalledAfter.
+func run(t *testing.T, walks events.Walks, q *queue) {
+	t.Helper()
+	r := New(walks, q, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), time.Now)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*events.StalledAfter-time.Second)
+	defer cancel()
+	if err := r.Run(ctx); err != nil {
+		t.Error(err)
+	}
 }

@@ -229,6 +229,8 @@ type world struct {
 	everyChange bool
 	// logger is the schedulers' logger.
 	logger *slog.Logger
+	// registry has the metrics of the last scheduler.
+	registry *prometheus.Registry
 	// ahead is how far the schedulers' clock is ahead. skew adds to it for the schedulers
 	// that fleet starts next.
 	ahead atomic.Int64
@@ -264,9 +266,10 @@ func (w *world) fleet(n int) (stop func()) {
 
 // scheduler returns a scheduler whose clock is ahead by skew, in addition.
 func (w *world) scheduler(skew time.Duration) *Scheduler {
+	w.registry = prometheus.NewRegistry()
 	return New(Deps{
 		Store: w.store, Pricer: signals.NewPricer(100), Tasks: w.tasks, Triggers: w.triggers, Runs: w.triggers, Log: w.logger,
-		Registerer: prometheus.NewRegistry(), Now: func() time.Time { return w.now().Add(skew) }, State: w.state, EveryChange: w.everyChange, ReportRetention: time.Hour,
+		Registerer: w.registry, Now: func() time.Time { return w.now().Add(skew) }, State: w.state, EveryChange: w.everyChange, ReportRetention: time.Hour,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -127,7 +128,7 @@ func TestScheduler_SuspendedOrganization(t *testing.T) {
 	})
 }
 
-// A run beyond the organization's quota is skipped, with a line in the log. A change of
+// A run beyond the organization's quota is skipped and counted, with a line in the log. A change of
 // prices is sent once the organization is below the quota.
 func TestScheduler_Quota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -167,6 +168,17 @@ func TestScheduler_Quota(t *testing.T) {
 			if n := strings.Count(log.String(), `"schedule run skipped, organization has reached a limit" schedule=`+schedule+" org=org limit=max-waiting"); n != want {
 				t.Errorf("%d runs of %s are logged as skipped, want %d:\n%s", n, schedule, want, &log)
 			}
+		}
+		families, err := w.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := map[string]float64{}
+		for _, f := range families {
+			counted[f.GetName()] = f.GetMetric()[0].GetCounter().GetValue()
+		}
+		if want := map[string]float64{"gridhook_schedule_runs_total": 2, "gridhook_schedule_runs_skipped_total": 3 + 45}; !maps.Equal(counted, want) {
+			t.Errorf("the metrics are %v, want %v", counted, want)
 		}
 	})
 }

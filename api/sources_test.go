@@ -157,6 +157,23 @@ func TestSources_Query(t *testing.T) {
 	}
 }
 
+// A record that was stored before queries were sealed does not show its query.
+func TestSources_UnsealedRecord(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.twoTenants()
+	old := storage.Source{ID: "own", Base: storage.Base{OrganizationID: "acme"}}
+	old.Adapter, old.URL, old.EverySeconds, old.Timezone = "csv", "https://prices.example/file.csv?sig=opaque-q", 600, "UTC"
+	old.Parameters = map[string]string{"node": "N"}
+	must(t, e.store.Create(t.Context(), &old))
+	for path, body := range map[string]string{
+		sourcesPath + "own/get": `{"organizationId":"acme"}`, sourcesPath + "list": `{"organizationId":"acme"}`, "/v1/admin/organizations/acme/export": `{}`,
+	} {
+		if a := e.operate(path, body); a.status != http.StatusOK || strings.Contains(string(a.body), "opaque") || !strings.Contains(string(a.body), "file.csv?********") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
 // TestSources_SecretStays requires the secret anew if another host would receive it, in an
 // update and in an import.
 func TestSources_SecretStays(t *testing.T) {

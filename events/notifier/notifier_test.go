@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,24 +20,32 @@ import (
 
 // fake is a ledger and a log of notices in memory.
 type fake struct {
-	ended  []events.Progress
-	health map[storage.Ref]events.Health
-	usage  map[string]events.Usage
-	put    map[string]bool
-	types  map[string]int // of the notices
-	puts   int
-	fail   int // after this number of puts
+	changed  chan struct{}
+	mu       sync.Mutex
+	searches int // for completed triggers
+	ended    []events.Progress
+	health   map[storage.Ref]events.Health
+	usage    map[string]events.Usage
+	put      map[string]bool
+	types    map[string]int // of the notices
+	puts     int
+	fail     int // after this number of puts
 }
 
 var errDown = errors.New("down")
 
-func (f *fake) Changed() <-chan struct{} { return nil }
+func (f *fake) Changed() <-chan struct{} { return f.changed }
 
 func (f *fake) Unnotified(limit int) ([]events.Progress, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.searches++
 	return f.ended[:min(limit, len(f.ended))], nil
 }
 
 func (f *fake) MarkNotified(list []events.Progress) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.ended = f.ended[len(list):]
 	return nil
 }
@@ -49,6 +60,8 @@ func (f *fake) EachHealth(do func(storage.Ref, events.Health)) error {
 func (f *fake) Usage(org string) (events.Usage, error) { return f.usage[org], nil }
 
 func (f *fake) PutNotice(_ context.Context, n events.Notice) (fresh bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.puts++; f.puts == f.fail {
 		return false, errDown
 	}
@@ -69,21 +82,79 @@ func newNotifier(t *testing.T, f *fake) (*Notifier, *storage.Store) {
 	}), store
 }
 
-// counted returns a counter's value, summed over its labels.
-func counted(t *testing.T, n *Notifier, name string) (sum float64) {
+// counters returns the values of a counter by its label.
+func counters(t *testing.T, n *Notifier, name string) map[string]float64 {
 	t.Helper()
 	families, err := n.Registerer.(*prometheus.Registry).Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
+	values := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
 			if f.GetName() == name {
-				sum += m.GetCounter().GetValue()
+				values[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
 			}
 		}
 	}
+	return values
+}
+
+// counted returns a counter's value, summed over its labels.
+func counted(t *testing.T, n *Notifier, name string) (sum float64) {
+	t.Helper()
+	for _, value := range counters(t, n, name) {
+		sum += value
+	}
 	return sum
+}
+
+// Every counter begins at 0. An alert on its increase would miss the first event otherwise.
+func TestNotifier_CountersBeginAtZero(t *testing.T) {
+	n, _ := newNotifier(t, &fake{})
+	want := map[string][]string{"gridhook_notices_total": append(storage.ChannelEvents(), storage.EventTriggerCompleted), "gridhook_endpoints_disabled_total": nil}
+	for _, r := range storage.DisabledReasons() {
+		want["gridhook_endpoints_disabled_total"] = append(want["gridhook_endpoints_disabled_total"], string(r))
+	}
+	for name, labels := range want {
+		got := counters(t, n, name)
+		for _, label := range labels {
+			if value, ok := got[label]; !ok || value != 0 {
+				t.Errorf("%s of %q is %v", name, label, got)
+			}
+		}
+	}
+}
+
+// A running notifier stores the notices of completed triggers, endpoints and quotas. It finds a
+// completed trigger soon after a change of the ledger, and does not search all the time.
+func TestNotifier_Run(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{changed: make(chan struct{}), health: healthOf(recovered(time.Hour, time.Minute)), usage: map[string]events.Usage{"org": {Waiting: 10}}}
+		n, store := newNotifier(t, f)
+		n.Quota = events.Quota{Waiting: 10}
+		e := storage.NewWebhookEndpoint("org")
+		e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = "ep", "https://partner.example/", 3600
+		storagetest.Put(t, store, &e)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- n.Run(ctx) }()
+		<-time.After(checkEvery / 2)
+		f.mu.Lock()
+		searches := f.searches
+		f.ended = append(f.ended, completed(1, 0))
+		f.mu.Unlock()
+		close(f.changed)
+		<-time.After(2 * completedEvery)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		want := map[string]int{storage.EventTriggerCompleted: 1, storage.EventEndpointRecovered: 1, storage.EventQuotaNear: 1}
+		if !maps.Equal(f.types, want) || searches != 1 {
+			t.Errorf("notices %v, want %v; %d searches without a change", f.types, want, searches)
+		}
+	})
 }
 
 func completed(i int, ago time.Duration) events.Progress {
@@ -153,7 +224,8 @@ func TestNotifier_DamagedEndpoint(t *testing.T) {
 	}
 }
 
-// An endpoint that fails for longer than its policy allows is disabled, and counted once.
+// An endpoint that fails for longer than its policy allows is disabled, and counted once, by the
+// notifier that stores its notice.
 func TestNotifier_FailingEndpoints(t *testing.T) {
 	const bears = 3600
 	failing := func(failures int, lasted time.Duration) events.Health {
@@ -190,8 +262,12 @@ func TestNotifier_FailingEndpoints(t *testing.T) {
 			if err != nil || e.Enabled == tt.want || (e.Disabled != nil) != tt.want {
 				t.Errorf("enabled: %v, %+v, %v", e.Enabled, e.Disabled, err)
 			}
+			other := New(Deps{Store: store, Ledger: f, Notices: f, Log: n.Log, Registerer: prometheus.NewRegistry(), Now: n.Now})
+			if err := other.notifyDisabled(t.Context()); err != nil || counted(t, other, "gridhook_endpoints_disabled_total") != 0 {
+				t.Errorf("another notifier counts it too: %v", err)
+			}
 			want := map[bool]int{true: 1}[tt.want]
-			if got := counted(t, n, "gridhook_endpoints_disabled_total"); int(got) != want || f.types[storage.EventEndpointDisabled] != want || f.puts != len(f.put) {
+			if got := counters(t, n, "gridhook_endpoints_disabled_total")[string(storage.DisabledFailing)]; int(got) != want || f.types[storage.EventEndpointDisabled] != want || f.puts != len(f.put)+want {
 				t.Errorf("%g counted, and %v notices put in %d attempts, want %d", got, f.types, f.puts, want)
 			}
 		})

@@ -193,19 +193,19 @@ func TestNotifier_RepeatsFailedPuts(t *testing.T) {
 	long := failing(0, 99)
 	long.FailingSince, long.LastFailureAt = ago(0), ago(-2*time.Hour)
 	for name, tt := range map[string]struct {
-		fake fake
+		fake *fake
 		do   func(*Notifier, context.Context) error
 		want string
 	}{
-		"disabled":  {fake{fail: 1, health: healthOf(long)}, (*Notifier).checkEndpoints, storage.EventEndpointDisabled},
-		"recovered": {fake{fail: 1, health: healthOf(recovered(time.Hour, time.Minute))}, (*Notifier).checkEndpoints, storage.EventEndpointRecovered},
-		"failures": {fake{fail: 2, ended: []events.Progress{
+		"disabled":  {&fake{fail: 1, health: healthOf(long)}, (*Notifier).checkEndpoints, storage.EventEndpointDisabled},
+		"recovered": {&fake{fail: 1, health: healthOf(recovered(time.Hour, time.Minute))}, (*Notifier).checkEndpoints, storage.EventEndpointRecovered},
+		"failures": {&fake{fail: 2, ended: []events.Progress{
 			{TriggerID: "trg_1", OrganizationID: "org", CompletedAt: ago(0), Outcomes: map[events.Outcome]int{events.OutcomeFailed: 1}},
 		}}, (*Notifier).notifyCompleted, storage.EventTriggerFailures},
-		"quota": {fake{fail: 1, usage: map[string]events.Usage{"org": {Waiting: 10}}}, (*Notifier).checkQuotas, storage.EventQuotaNear},
+		"quota": {&fake{fail: 1, usage: map[string]events.Usage{"org": {Waiting: 10}}}, (*Notifier).checkQuotas, storage.EventQuotaNear},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &tt.fake
+			f := tt.fake
 			n, store := newNotifier(t, f)
 			n.Quota = events.Quota{Waiting: 10}
 			e := storage.NewWebhookEndpoint("org")
@@ -227,23 +227,23 @@ func healthOf(h events.Health) map[storage.Ref]events.Health {
 	return map[storage.Ref]events.Health{storage.KindWebhookEndpoint.Ref("org", "ep"): h}
 }
 
-// A restart does not repeat the notice of an endpoint that was disabled long ago. The notices of a
+// A restart does not repeat the notice of an endpoint that was disabled or began to fail long ago. The notices of a
 // store that replaces another one are found although its revisions are smaller.
 func TestNotifier_OldNotices(t *testing.T) {
 	f := &fake{}
 	n, store := newNotifier(t, f)
-	for _, id := range []string{"disabled", "recovered"} {
+	for id, bears := range map[string]float64{"disabled": 3600, "failing": 10 * 3600, "recovered": 3600} {
 		e := storage.NewWebhookEndpoint("org")
-		e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = id, "https://partner.example/", 3600
+		e.ID, e.URL, e.RetryPolicy.DisableAfterSeconds = id, "https://partner.example/", bears
 		storagetest.Put(t, store, &e)
 	}
+	long := events.Health{State: events.HealthFailing, ConsecutiveFailures: 99, FailingSince: ago(-time.Hour), LastFailureAt: ago(-4 * time.Hour)}
 	f.health = map[storage.Ref]events.Health{
-		storage.KindWebhookEndpoint.Ref("org", "disabled"): {
-			State: events.HealthFailing, ConsecutiveFailures: 99, FailingSince: ago(-time.Hour), LastFailureAt: ago(-3 * time.Hour),
-		},
+		storage.KindWebhookEndpoint.Ref("org", "disabled"):  long,
+		storage.KindWebhookEndpoint.Ref("org", "failing"):   long,
 		storage.KindWebhookEndpoint.Ref("org", "recovered"): recovered(time.Hour, time.Minute),
 	}
-	both := map[string]int{storage.EventEndpointDisabled: 1, storage.EventEndpointRecovered: 1}
+	all := map[string]int{storage.EventEndpointDisabled: 1, storage.EventEndpointFailing: 1, storage.EventEndpointRecovered: 1}
 	for _, tt := range []struct {
 		name     string
 		after    time.Duration
@@ -251,9 +251,9 @@ func TestNotifier_OldNotices(t *testing.T) {
 		want     map[string]int
 		repeats  int
 	}{
-		{"first check", 0, 0, both, 1},
-		{"replaced store", 0, 1 << 40, both, 1},
-		{"restart, long after", stale + time.Second, 0, map[string]int{}, 0},
+		{"first check", 0, 0, all, 2},
+		{"replaced store", 0, 1 << 40, all, 2},
+		{"restart, long after", stale + 4*time.Hour, 0, map[string]int{}, 0},
 	} {
 		f.put, f.types = map[string]bool{}, map[string]int{}
 		if tt.after == 0 {

@@ -37,6 +37,8 @@ type world struct {
 	order    []string
 	waiting  map[events.TaskName]events.Task
 	fail     func(what string) error
+	// registry has the metrics of the last replayer.
+	registry *prometheus.Registry
 }
 
 var errInjected = errors.New("injected")
@@ -52,10 +54,20 @@ func newWorld(t testing.TB) *world {
 }
 
 func (w *world) replayer() *Replayer {
+	w.registry = prometheus.NewRegistry()
 	return New(Deps{
 		Store: w.store, Ledger: w, Bus: w, Tasks: w, Log: slog.New(slog.DiscardHandler),
-		Registerer: prometheus.NewRegistry(), Now: func() time.Time { return w.now },
+		Registerer: w.registry, Now: func() time.Time { return w.now },
 	})
+}
+
+// counted returns the number of manual retries in the metrics of the last replayer.
+func (w *world) counted() float64 {
+	families, err := w.registry.Gather()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return families[0].GetMetric()[0].GetCounter().GetValue()
 }
 
 // give adds a trigger with homes of an outcome each, at the endpoint ep.
@@ -92,9 +104,9 @@ func (w *world) Deliveries(_ string, q events.DeliveryQuery) (page []events.Deli
 	return page, "", nil
 }
 
-func (w *world) Delivery(_, id string) (events.DeliveryLog, error) {
+func (w *world) Delivery(org, id string) (events.DeliveryLog, error) {
 	for _, d := range w.list {
-		if d.MessageID == id {
+		if d.MessageID == id && org == "org" {
 			return events.DeliveryLog{Delivery: d}, nil
 		}
 	}
@@ -218,8 +230,8 @@ func TestReplay_Plan(t *testing.T) {
 	if got.Status != storage.ReplayCompleted || got.Found != 2*pageSize+6 || got.Retried != 2*pageSize || got.Superseded != 5 || got.Lost != 1 || got.CompletedAt.IsZero() {
 		t.Errorf("the replay is %+v", got)
 	}
-	if len(w.retries) != 2*pageSize || w.order[0] != "trg_3/h0002" {
-		t.Errorf("%d homes were retried, the first %s", len(w.retries), w.order[0])
+	if len(w.retries) != 2*pageSize || w.order[0] != "trg_3/h0002" || w.counted() != 2*pageSize {
+		t.Errorf("%d homes were retried and %g counted, the first %s", len(w.retries), w.counted(), w.order[0])
 	}
 	// A second run finds nothing to retry.
 	if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil || len(w.order) != 2*pageSize {
@@ -332,6 +344,33 @@ func TestReplay_TwoReplayers(t *testing.T) {
 		if got := w.result(); err != nil || !other || got.Status != storage.ReplayCompleted || got.Found != pageSize+1 || got.Retried != pageSize+1 {
 			t.Errorf("%s: %v, the replay is %+v", at, err, got)
 		}
+	}
+}
+
+// TestReplay_OtherTurn has another replayer perform a part of the replay while the first one
+// performs the same part. Each delivery counts once.
+func TestReplay_OtherTurn(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_1", 1, noon, repeat(3*pageSize, events.OutcomeFailed)...)
+	task, other := w.ask(events.OutcomeFailed), false
+	w.fail = func(what string) error {
+		switch {
+		case what == "kept" && !other:
+			other = true
+			return w.replayer().replay(t.Context(), task, events.Taken{})
+		case what == "deliveries" && other:
+			w.now = w.now.Add(turn + time.Second) // a turn has one part
+		}
+		return nil
+	}
+	for put := true; put; _, put = w.waiting[task.TaskName] {
+		clear(w.waiting)
+		if err := w.replayer().replay(t.Context(), task, events.Taken{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.result(); got.Status != storage.ReplayCompleted || got.Found != 3*pageSize || got.Retried != 3*pageSize {
+		t.Errorf("the replay is %+v", got)
 	}
 }
 

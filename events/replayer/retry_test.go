@@ -2,6 +2,7 @@ package replayer
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,33 @@ func TestRetry_Plan(t *testing.T) {
 		if err := w.replayer().retry(t.Context(), task, events.Taken{}); err != nil {
 			t.Errorf("%s, later: %v", home, err)
 		}
+	}
+}
+
+// A delivery that was given up again can be retried again. A request that NATS repeats has no
+// further effect.
+func TestRetry_Again(t *testing.T) {
+	w := newWorld(t)
+	w.give("trg_1", 1, noon, events.OutcomeFailed)
+	for i := range 2 {
+		task, err := NewRetryTask("org", w.list[0].MessageID, w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := w.replayer().retry(t.Context(), task, events.Taken{}); err != nil {
+				t.Fatal(err)
+			}
+			for name := range w.retries { // its attempts have failed
+				_, key, _ := strings.Cut(name, " ")
+				w.receipts["trg_1"+key] = true
+			}
+			w.list[0].Outcome = events.OutcomeFailed
+		}
+		if len(w.order) != i+1 {
+			t.Errorf("after request %d: the retries are %v", i+1, w.order)
+		}
+		w.now = w.now.Add(time.Minute)
 	}
 }
 

@@ -78,13 +78,13 @@ func key(t *testing.T) (private, public string) {
 	return private, public
 }
 
-// back makes a backup and opens it.
 func putRetries(t *testing.T, c *jetstream.Conn, retries []events.Retry) {
 	t.Helper()
 	_, err := c.PutRetries(t.Context(), retries)
 	must(t, err)
 }
 
+// back makes a backup and opens it.
 func back(t *testing.T, c *jetstream.Conn) *backup.Backup {
 	t.Helper()
 	private, public := key(t)
@@ -225,6 +225,43 @@ func TestRestore_RoundTrip(t *testing.T) {
 	}
 	if f, err := c.NewInspector().Look(t.Context(), 0, 0); err != nil || f.Depth.RetriesWaiting != 1 || f.Depth.Unstarted != 0 {
 		t.Errorf("there waits %+v, %v", f.Depth, err)
+	}
+}
+
+// A backup of more than one file for each stream has every message once. A restore reports its
+// progress.
+func TestRestore_SeveralFiles(t *testing.T) {
+	const batches, each, size = 20, 100, 4 << 10
+	c := connect(t, server(t))
+	for batch := range batches {
+		var writes []storage.Write
+		for i := range each {
+			writes = append(writes, home(batch*each+i, strings.Repeat(string(rune('a'+batch)), size)))
+		}
+		_, err := c.StateLog().AppendBatch(t.Context(), writes)
+		must(t, err)
+	}
+	before := records(t, c)
+	b := back(t, c)
+	state := b.Streams[slices.IndexFunc(b.Streams, func(s backup.Stream) bool { return s.Name == "GRIDHOOK_STATE" })]
+	if len(state.Files) < 2 || state.Messages != batches*each || b.Messages() != state.Messages || state.Bytes < batches*each*size {
+		t.Errorf("the backup has %d messages, and STATE %d files, %d messages of %d bytes", b.Messages(), len(state.Files), state.Messages, state.Bytes)
+	}
+	var progress []uint64
+	b.Progress = func(stream string, messages uint64) {
+		if progress = append(progress, messages); stream != state.Name {
+			t.Errorf("%d messages are of %s", messages, stream)
+		}
+	}
+	other := server(t)
+	must(t, b.Restore(t.Context(), bare(t, other), options, false))
+	c = connect(t, other)
+	equal := func(a, b storage.Record) bool { return a.Revision == b.Revision && bytes.Equal(a.Value, b.Value) }
+	if after := records(t, c); len(after) != batches*each || !maps.EqualFunc(before, after, equal) {
+		t.Errorf("%d records are restored, and %d were saved", len(after), len(before))
+	}
+	if !slices.Equal(progress, []uint64{1000, 2000}) {
+		t.Errorf("the progress is reported at %v", progress)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pricing_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -9,36 +10,38 @@ import (
 )
 
 // The test compares whole years of hourly net billing with a lookup by the local clock
-// and the utility's list of holidays.
+// and the utility's list of holidays. PG&E alone observes a Saturday's holiday on the Friday
+// before.
 func TestNetBilling_Hourly(t *testing.T) {
 	location := zone(t, "America/Los_Angeles")
-	holidays := map[string]bool{}
-	for _, day := range []string{ // as PG&E lists them
+	holidays := []string{ // as PG&E lists them
 		"2026-01-01", "2026-02-16", "2026-05-25", "2026-07-03", "2026-09-07", "2026-11-11", "2026-11-26", "2026-12-25",
 		"2027-01-01", "2027-02-15", "2027-05-31", "2027-07-05", "2027-09-06", "2027-11-11", "2027-11-25", "2027-12-24", "2027-12-31",
-	} {
-		holidays[day] = true
 	}
-	values, _ := netbilling.Named("PG&E NBT26")
-	tariff := flat(0.4).With("dgrules", "Net Billing Hourly").With("exportvalues", "pg&e nbt26").Parse(t)
-	c := price(t, pricing.Input{Tariff: tariff, Location: location}, window("2026-01-01T08:00:00Z", "2028-01-01T08:00:00Z"))
-	if c.ExportCompensation.Type != pricing.NetBilling {
-		t.Fatalf("got %+v", c.ExportCompensation)
-	}
-	above := 0
-	for i, got := range c.Export {
-		local := c.Window.At(i).In(location)
-		weekend := local.Weekday() == time.Saturday || local.Weekday() == time.Sunday || holidays[local.Format(time.DateOnly)]
-		want := values.At(local.Year(), local.Month(), weekend, local.Hour()).Total()
-		if !sameRate(got, want) || c.Import[i] != 0.4 || c.Confidence[i] != 1 {
-			t.Fatalf("%v: export %v, import %v; want %v", local, got, c.Import[i], want)
+	for name, fridays := range map[string]bool{"PG&E NBT26": true, "SCE NBT24": false} {
+		values, ok := netbilling.Named(name)
+		tariff := flat(0.4).With("dgrules", "Net Billing Hourly").With("exportvalues", name).Parse(t)
+		c := price(t, pricing.Input{Tariff: tariff, Location: location}, window("2026-01-01T08:00:00Z", "2028-01-01T08:00:00Z"))
+		if !ok || c.ExportCompensation.Type != pricing.NetBilling {
+			t.Fatalf("%s: got %+v", name, c.ExportCompensation)
 		}
-		if got > 0.4 {
-			above++
+		above := 0
+		for i, got := range c.Export {
+			local := c.Window.At(i).In(location)
+			day := local.Format(time.DateOnly)
+			moved := !fridays && slices.Contains([]string{"2026-07-03", "2027-12-24", "2027-12-31"}, day)
+			weekend := local.Weekday() == time.Saturday || local.Weekday() == time.Sunday || slices.Contains(holidays, day) && !moved
+			want := values.At(local.Year(), local.Month(), weekend, local.Hour()).Total()
+			if !sameRate(got, want) || c.Import[i] != 0.4 || c.Confidence[i] != 1 {
+				t.Fatalf("%s, %v: export %v, import %v; want %v", name, local, got, c.Import[i], want)
+			}
+			if got > 0.4 {
+				above++
+			}
 		}
-	}
-	if above == 0 {
-		t.Error("no hour of scarcity: the values of September evenings exceed the import price")
+		if above == 0 {
+			t.Errorf("%s: no hour of scarcity: the values of September evenings exceed the import price", name)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // Sun is the position of the sun, seen from a place. Angles are in degrees.
 type Sun struct {
 	Elevation   float64 // of its center above the horizon, without refraction
-	Azimuth     float64 // clockwise from north
+	Azimuth     float64 // clockwise from north, 0 to 360
 	Declination float64
 	Distance    float64 // from the Earth, astronomical units
 }
@@ -39,7 +39,7 @@ func Position(t time.Time, lat, lon float64) Sun {
 	sinHour, cosHour := math.Sincos(hourAngle)
 	elevation := math.Asin(clamp(sinLat*sinDec + cosLat*cosDec*cosHour))
 	s.Elevation = elevation/degree - parallax*math.Cos(elevation)
-	s.Azimuth = wrapCircle(180 + math.Atan2(sinHour, cosHour*sinLat-sinDec/cosDec*cosLat)/degree)
+	s.Azimuth = 180 + math.Atan2(sinHour, cosHour*sinLat-sinDec/cosDec*cosLat)/degree
 	return s
 }
 
@@ -68,15 +68,7 @@ func siderealTime(days float64) float64 {
 	t := days / century
 	node := (125.04 - 1934.136*t) * degree
 	nutation := -0.00478 * math.Sin(node) * math.Cos(23.44*degree)
-	return wrapCircle(280.46061837 + 360.98564736629*days + t*t*0.000387933 + nutation)
-}
-
-func wrapCircle(degrees float64) float64 {
-	degrees = math.Mod(degrees, 360)
-	if degrees < 0 {
-		degrees += 360
-	}
-	return degrees
+	return 280.46061837 + 360.98564736629*days + t*t*0.000387933 + nutation
 }
 
 func clamp(sine float64) float64 { return max(-1, min(1, sine)) }

@@ -256,7 +256,9 @@ func TestEnter_CanceledInQueue(t *testing.T) {
 		ahead := entering(t.Context(), e, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := e.Enter(ctx, deliveries(1)); !errors.Is(err, context.DeadlineExceeded) || len(ahead) > 0 {
+		_, err := e.Enter(ctx, deliveries(1))
+		synctest.Wait()
+		if !errors.Is(err, context.DeadlineExceeded) || len(ahead) > 0 {
 			t.Fatalf("Enter returns %v, or a canceled request lets another one in", err)
 		}
 		first.Leave(Report{})

@@ -81,7 +81,6 @@ func (l *rateLimit) wait(ctx context.Context, closing <-chan struct{}, deliverie
 		case <-l.replaced:
 			return ErrInterrupted
 		case <-closing:
-			place.Cancel()
 			return ErrClosed
 		}
 	}

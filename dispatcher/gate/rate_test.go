@@ -63,6 +63,48 @@ func TestEnter_DroppedAtRateLimit(t *testing.T) {
 	})
 }
 
+// What ends the waits for the rate limit ends all of them with its error: no request of a
+// disabled endpoint or of a stopping worker is sent. A request without deliveries does not wait.
+func TestEnter_WaitsEnd(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(*Endpoint)
+		want error
+	}{
+		"interrupted":  {(*Endpoint).Interrupt, ErrInterrupted},
+		"another rate": {func(e *Endpoint) { e.Configure(storage.DefaultRetryPolicy(), 5, 1) }, ErrInterrupted},
+		"closed":       {func(e *Endpoint) { e.gate.Close() }, ErrClosed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newGate(8, 8).NewEndpoint("org")
+			e.Configure(storage.DefaultRetryPolicy(), 0.1, 1)
+			prove(t, e)
+			ended := make(chan error, 3)
+			for range 3 {
+				go func() {
+					_, err := e.Enter(t.Context(), deliveries(1))
+					ended <- err
+				}()
+			}
+			synctest.Wait()
+			if p, err := e.Enter(t.Context(), deliveries(0)); err != nil {
+				t.Errorf("%s: a request without deliveries ends with %v", name, err)
+			} else {
+				p.Leave(Report{})
+			}
+			began := time.Now()
+			tt.end(e)
+			for range 3 {
+				if err := <-ended; !errors.Is(err, tt.want) {
+					t.Errorf("%s: a waiting request ends with %v, want %v", name, err, tt.want)
+				}
+			}
+			if took := time.Since(began); took != 0 {
+				t.Errorf("%s: the waits end after %s", name, took)
+			}
+		})
+	}
+}
+
 // An endpoint that had nothing to do for long still counts as one that responds.
 func TestEnter_AfterIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

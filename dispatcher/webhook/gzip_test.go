@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/gridhook/gridhook/storage"
 )
 
 // deflate returns a piece in the format of package signals.
@@ -62,6 +64,22 @@ func TestGzip_RoundTrip(t *testing.T) {
 			rt.Fatalf("inflated %d bytes of %d, %d left: %v", len(got), len(text), in.Len(), err)
 		}
 	})
+}
+
+// A payload is sent as its endpoint wants it.
+func TestPayload_Compression(t *testing.T) {
+	const text = `{"type":"endpoint.test"}`
+	plain, packed := NewPayload("msg_1", []byte(text), storage.CompressionNone), NewPayload("msg_1", []byte(text), storage.CompressionGzip)
+	if string(plain.Sent()) != text {
+		t.Errorf("without compression %q is sent", plain.Sent())
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed.Sent()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || string(got) != text {
+		t.Errorf("with compression %q is sent, %v", got, err)
+	}
 }
 
 // A rotation with compression has both signatures of each secret.

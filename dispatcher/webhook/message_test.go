@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gridhook/gridhook/dispatcher/internal/drawtest"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 	"github.com/gridhook/gridhook/storage/signals"
 )
@@ -74,8 +75,37 @@ func TestMessage_Thin(t *testing.T) {
 		if got.Type != storage.EventPriceSignalChanged || !reflect.DeepEqual(got.Data, want) {
 			rt.Fatalf("message is %s, want the data %v", body, want)
 		}
-		if single := len(body); single > m.Size() {
-			rt.Fatalf("message has %d bytes, more than the %d of an item", single, m.Size())
+	})
+}
+
+// A notification has the change of its trigger, with the targets that its subscriber may see. Each
+// callback of each subscription has a webhook-id of its own.
+func TestMessage_Notification(t *testing.T) {
+	change := events.Change{ObjectType: storage.OpenADREvent, Operation: events.OperationCreate, Object: json.RawMessage(`{"id":"event-1"}`)}
+	tr := &events.Trigger{ID: "trg_1", Change: &change}
+	m := NewNotification(tr, "sub_1", "callback_1", []string{"group-a"})
+	if want := `{"objectType":"EVENT","operation":"CREATE","object":{"id":"event-1","targets":["group-a"]}}`; string(m.AppendBody(nil)) != want || m.Signals() {
+		t.Errorf("notification is %s, want %s", m.AppendBody(nil), want)
+	}
+	ids := map[string]bool{m.ID(): true}
+	for _, other := range [][2]string{{"sub_2", "callback_1"}, {"sub_1", "callback_2"}} {
+		o := NewNotification(tr, other[0], other[1], nil)
+		ids[o.ID()] = true
+	}
+	if again := NewNotification(tr, "sub_1", "callback_1", nil); len(ids) != 3 || !ids[again.ID()] {
+		t.Errorf("the identifiers are %v, and %s", ids, again.ID())
+	}
+}
+
+// The size that limits a batch is not below the size of the message's item.
+func TestMessage_Size(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := drawtest.Trigger(rt)
+		for _, format := range []storage.SignalFormat{storage.FormatSignal, storage.FormatOpenADR3, storage.FormatThin} {
+			m := NewMessage(&tr, "ep", signals.Signal{HomeID: "home_1", Curve: drawtest.Curve(rt, tr.Window()), Revision: 42}, format)
+			if n := len(m.appendItem(nil)); n > m.Size() {
+				rt.Fatalf("%s: an item has %d bytes, more than %d", format, n, m.Size())
+			}
 		}
 	})
 }

@@ -39,6 +39,56 @@ func TestInterest_ManyPrograms(t *testing.T) {
 	}
 }
 
+// A program selects events alone. A subscription of a program wants all its other objects, also
+// those that belong to no program.
+func TestInterest_OtherObjects(t *testing.T) {
+	i := interest{byOrg: map[string]map[wanted]bool{}}
+	i.note(subscription("program", storage.OpenADRTypes(), events.OperationUpdate))
+	for _, of := range storage.OpenADRTypes() {
+		for program, want := range map[string]bool{"program": true, "other": of != storage.OpenADREvent, "": of != storage.OpenADREvent} {
+			if got := i.has("org", of, events.OperationUpdate, program); got != want {
+				t.Errorf("a change of a %s of the program %q is wanted: %v, want %v", of, program, got, want)
+			}
+		}
+	}
+}
+
+// A change says what a subscription selects by: the type, the program, the client and the
+// targets of the object.
+func TestChanges_Fields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := priceWorld(t)
+		w.subscribe(storage.OpenADREvent, storage.OpenADRProgram)
+		stop := w.fleet(1)
+		pass(minute)
+		event := openADR(storage.OpenADREvent, "event")
+		event.Parent, event.ClientID, event.Targets = "program", "client", []string{"group"}
+		w.put(event)
+		w.put(storagetest.Home("org", "h6", "new"))
+		w.put(storagetest.RatePlan("org", "new", 0.1))
+		pass(minute)
+		stop()
+		if list := w.changesOf("event"); len(list) != 1 || list[0].ObjectType != storage.OpenADREvent || list[0].ProgramID != "program" ||
+			list[0].ClientID != "client" || !slices.Equal(list[0].Targets, []string{"group"}) {
+			t.Errorf("the changes of the event are %+v", list)
+		}
+		if list := w.changesOf("new"); len(list) != 1 || list[0].ObjectType != storage.OpenADRProgram || list[0].ProgramID != "new" {
+			t.Errorf("the changes of the program are %+v", list)
+		}
+		days := 0
+		w.triggers.mu.Lock()
+		defer w.triggers.mu.Unlock()
+		for _, tr := range w.triggers.list {
+			if c := tr.Change; c != nil && c.ObjectType == storage.OpenADREvent && c.ObjectID != "event" && c.ProgramID == "new" {
+				days++
+			}
+		}
+		if days == 0 {
+			t.Error("no event of the new program has its program")
+		}
+	})
+}
+
 // A subscription counts from its creation on, and only for its program. With MQTT, every change
 // counts without any subscription.
 func TestChanges_Wanted(t *testing.T) {

@@ -183,6 +183,20 @@ func TestScheduler_Quota(t *testing.T) {
 	})
 }
 
+// A change takes effect with the next run, however soon that is: the pending run of the schedule
+// before the change is not made.
+func TestScheduler_ChangeJustBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.create(schedule(15))
+		defer w.fleet(2)()
+		pass(15*minute - time.Second)
+		w.change("sch", func(s *storage.Schedule) { s.EveryMinutes = 60 })
+		pass(50 * minute)
+		w.expect("less often", 60*minute)
+	})
+}
+
 func TestScheduler_ChangeBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -75,9 +75,7 @@ func Idempotent[Out any](ctx context.Context, s *Server, c *Call, made string, i
 	if completed.Answer, err = json.Marshal(out); err != nil {
 		return out, err
 	}
-	if n := len(completed.Answer) / KeyBytes; n > 0 {
-		s.newKeys.charge(c.Payer(), n, s.Store.Now())
-	}
+	s.newKeys.charge(c.Payer(), len(completed.Answer)/KeyBytes, s.Store.Now())
 	switch _, err = s.Requests.PutRequest(ctx, completed, revision); {
 	case errors.Is(err, storage.ErrUnavailable): // run has stored the resource
 		return out, fmt.Errorf("%w: %w", errOutcomeUnknown, err)

@@ -91,6 +91,7 @@ func TestCheck_CorrectedZipcodes(t *testing.T) {
 		{"77002", 8901, 16638, 8901, "", "(retail choice"},
 		{"43215", 14006, 0, 14006, "", "(retail choice"},
 		{"75201", 44372, 6958, 44372, "", "(retail choice"},
+		{"79901", 5701, 0, 5701, "", ""}, // in Texas, outside ERCOT
 		{"32501", 6452, 7801, 6452, "", ""},
 		{"16801", 66101, 20387, 66101, "", "(retail choice"},
 		{"78701", 1015, 0, 1015, "", ""},

@@ -41,21 +41,24 @@ func TestOverrides_Apply(t *testing.T) {
 		},
 	})
 	for _, want := range []struct {
-		zipcode          string
-		supported, known bool
-		word, program    string
+		zipcode                     string
+		supported, known, corrected bool
+		word, program               string
 	}{
-		{"00901", true, true, "a pilot.", "LUMA Energy residential demand response"},
-		{"60601", false, true, "does not support 606.", "Only This"},
-		{"60614", true, true, "supports 60614.", "Only This"},
-		{"99501", true, true, "supports AK.", ""},
-		{"85635", false, true, "SSVEC (EIA 18280, about 65 %)", ""},
-		{"98101", true, true, "CAISO", "CAISO Proxy Demand Resource"},
-		{"00101", false, false, "table", ""},
+		{"00901", true, true, true, "a pilot.", "LUMA Energy residential demand response"},
+		{"60601", false, true, true, "does not support 606.", "Only This"},
+		{"60614", true, true, true, "supports 60614.", "Only This"},
+		{"99501", true, true, false, "supports AK.", ""},
+		{"85635", false, true, true, "SSVEC (EIA 18280, about 65 %)", ""},
+		{"98101", true, true, true, "CAISO", "CAISO Proxy Demand Resource"},
+		{"00101", false, false, false, "table", ""},
 	} {
 		r, _ := c.Check(want.zipcode)
 		if r.Supported != want.supported || !strings.Contains(r.Reason, want.word) {
 			t.Errorf("%s: %+v", want.zipcode, r)
+		}
+		if corrected := strings.Contains(r.Reason, "Some of this was set by the operator."); corrected != want.corrected {
+			t.Errorf("%s: the reason names the operator as a source: %v, want %v", want.zipcode, corrected, want.corrected)
 		}
 		if want.program != "" && !slices.Contains(r.DemandResponsePrograms, want.program) {
 			t.Errorf("%s: programs %q", want.zipcode, r.DemandResponsePrograms)

@@ -27,6 +27,16 @@ func TestNormalize_Zipcodes(t *testing.T) {
 	}
 }
 
+// The height of a zipcode, in meters, selects the weather station of its homes.
+func TestLocate_Height(t *testing.T) {
+	for zipcode, want := range map[string]float64{"80202": 1600, "70112": 0, "80435": 3000} {
+		place, ok := eligibility.Locate(zipcode)
+		if !ok || !place.HeightKnown || place.Height < want-150 || place.Height > want+150 {
+			t.Errorf("%s is at %+v, want about %v m", zipcode, place, want)
+		}
+	}
+}
+
 // servicePattern is the pattern of the service document.
 var servicePattern = regexp.MustCompile(`^(?:0{0,4}[0-9]{1,5}|[0-9]{3})(?:[-\s][0-9]{4})?$`)
 

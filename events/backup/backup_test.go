@@ -92,7 +92,7 @@ func back(t *testing.T, c *jetstream.Conn) *backup.Backup {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	must(t, err)
 	must(t, backup.Write(t.Context(), c, f, backup.Options{
-		Recipients: []string{public}, Gridhook: "v1.2.3", Folder: t.TempDir(), Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+		Recipients: []string{public}, Gridhook: "v1.2.3", Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
 	}))
 	must(t, f.Close())
 	b, err := backup.Open(path, private)
@@ -422,7 +422,7 @@ func TestRestore_RetryDuringBackup(t *testing.T) {
 		putRetries(t, c, []events.Retry{retry("trg_1", time.Now())})
 		first(t, c.ConsumeRetries)
 	}}
-	must(t, backup.Write(t.Context(), c, w, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, backup.Write(t.Context(), c, w, backup.Options{Recipients: []string{public}, Now: time.Now}))
 	must(t, f.Close())
 	if w.do != nil {
 		t.Fatal("no retry arrived during the backup")
@@ -558,7 +558,7 @@ func TestBackup_Encrypted(t *testing.T) {
 	must(t, err)
 	_, public := key(t)
 	var out bytes.Buffer
-	must(t, backup.Write(t.Context(), c, &out, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, backup.Write(t.Context(), c, &out, backup.Options{Recipients: []string{public}, Now: time.Now}))
 	for _, word := range []string{"verysecret", "GRIDHOOK_STATE", "manifest"} {
 		if bytes.Contains(out.Bytes(), []byte(word)) {
 			t.Errorf("the file has %q", word)

@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -11,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -27,10 +27,7 @@ type Options struct {
 	Recipients []string
 	// Gridhook is the version of the writer.
 	Gridhook string
-	// Folder holds a temporary file without a name. It records retries that arrive during
-	// the copy.
-	Folder string
-	Now    func() time.Time
+	Now      func() time.Time
 }
 
 // ErrRecipients says that a backup has no recipient, or an invalid public key.
@@ -81,29 +78,45 @@ func Write(ctx context.Context, conn *jetstream.Conn, w io.Writer, o Options) er
 	if err != nil {
 		return err
 	}
-	b := &writer{tar: tar.NewWriter(packed), now: o.Now().UTC(), end: end{Streams: []Stream{}, Sums: map[string]string{}}}
+	b := &writer{tar: tar.NewWriter(packed), now: o.Now().UTC(), end: end{Streams: []Stream{}, Sums: map[string]string{}}, parts: map[string]*part{}}
 	if err := b.write(ctx, conn, o); err != nil {
 		return err
 	}
 	return errors.Join(b.tar.Close(), packed.Close(), sealed.Close())
 }
 
+// writer writes the file. Retries and tasks that arrive during the copy are added beside the
+// stream that is copied then.
 type writer struct {
-	tar *tar.Writer
-	now time.Time
-	end end
+	now   time.Time
+	mu    sync.Mutex // held while messages are added
+	tar   *tar.Writer
+	end   end
+	parts map[string]*part // by stream
+	ended error            // the first error of add, or errEnded: nothing is added any more
 }
+
+var errEnded = errors.New("the backup has ended")
 
 func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) error {
 	manifest := Manifest{Format: format, Version: formatVersion, CreatedAt: b.now, Gridhook: o.Gridhook, Schema: storage.SchemaVersion}
 	if err := b.json(manifestFile, manifest); err != nil {
 		return err
 	}
-	noted, err := note(conn, o.Folder)
+	for _, content := range jetstream.Contents() {
+		b.parts[content.Stream] = &part{b: b, Stream: Stream{Name: content.Stream, Files: []string{}}}
+	}
+	stop, err := conn.WatchQueues(func(stream string, m jetstream.Raw) { _ = b.parts[stream].add(m) }) // finish has the error
 	if err != nil {
 		return err
 	}
-	defer noted.close()
+	stop = sync.OnceValue(stop)
+	defer func() {
+		_ = stop() // it fails if the connection is closed, and a message may arrive even then
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.ended = errEnded
+	}()
 	handled := map[string]uint64{}
 	for _, content := range jetstream.Contents() {
 		if handled[content.Stream], err = conn.Handled(ctx, content); err != nil {
@@ -111,42 +124,34 @@ func (b *writer) write(ctx context.Context, conn *jetstream.Conn, o Options) err
 		}
 	}
 	for _, content := range jetstream.Contents() {
-		s := &part{b: b, Stream: Stream{Name: content.Stream, Files: []string{}}}
-		last, err := conn.Copy(ctx, content, s.add)
-		if err == nil {
+		s := b.parts[content.Stream]
+		if s.Last, err = conn.Copy(ctx, content, s.add); err == nil {
 			err = s.flush()
+		}
+		if err == nil && content.Stream == jetstream.ReceiptsStream {
+			err = stop() // no receipt refers to a later retry
 		}
 		if err != nil {
 			return err
 		}
-		s.Last, s.Handled = last, min(handled[content.Stream], last)
-		b.end.Streams = append(b.end.Streams, s.Stream)
-		if content.Stream == jetstream.ReceiptsStream {
-			if err := b.addNoted(noted); err != nil {
-				return err
-			}
-		}
+		s.Handled = min(handled[content.Stream], s.Last)
 	}
-	return b.json(endFile, b.end)
+	return b.finish()
 }
 
-// addNoted adds the retries and tasks that arrived while the queues and the receipts were
-// copied.
-func (b *writer) addNoted(n *notes) error {
-	if err := n.stop(); err != nil {
-		return err
+// finish writes the messages that arrived after the copy of their stream, and the end.
+func (b *writer) finish() error {
+	if b.ended != nil {
+		return b.ended
 	}
-	for i := range b.end.Streams {
-		s := &part{b: b, Stream: b.end.Streams[i]}
-		if err := n.each(s.Name, s.add); err != nil {
-			return err
-		}
+	for _, content := range jetstream.Contents() {
+		s := b.parts[content.Stream]
 		if err := s.flush(); err != nil {
 			return err
 		}
-		b.end.Streams[i] = s.Stream
+		b.end.Streams = append(b.end.Streams, s.Stream)
 	}
-	return nil
+	return b.json(endFile, b.end)
 }
 
 func (b *writer) json(name string, v any) error {
@@ -178,10 +183,13 @@ type part struct {
 // fileSize is the approximate maximum size of a file, in bytes.
 const fileSize = 4 << 20
 
+// add adds a message. After an error it adds nothing more.
 func (s *part) add(m jetstream.Raw) error {
 	text, err := json.Marshal(m)
-	if err != nil {
-		return err
+	s.b.mu.Lock()
+	defer s.b.mu.Unlock()
+	if s.b.ended = cmp.Or(s.b.ended, err); s.b.ended != nil {
+		return s.b.ended
 	}
 	s.lines.Write(text)
 	s.lines.WriteByte('\n')
@@ -190,13 +198,20 @@ func (s *part) add(m jetstream.Raw) error {
 	}
 	s.Messages++
 	s.Bytes += uint64(len(m.Subject) + len(m.Data))
-	if s.lines.Len() < fileSize {
-		return nil
+	if s.lines.Len() >= fileSize {
+		s.b.ended = s.flushLocked()
 	}
-	return s.flush()
+	return s.b.ended
 }
 
+// flush writes the messages that are not written yet.
 func (s *part) flush() error {
+	s.b.mu.Lock()
+	defer s.b.mu.Unlock()
+	return s.flushLocked()
+}
+
+func (s *part) flushLocked() error {
 	if s.lines.Len() == 0 {
 		return nil
 	}
@@ -205,77 +220,4 @@ func (s *part) flush() error {
 	err := s.b.file(name, s.lines.Bytes())
 	s.lines.Reset()
 	return err
-}
-
-// notes records the retries and tasks that arrive during the copy. It uses a file, as
-// there may be many.
-type notes struct {
-	file *os.File
-	stop func() error
-
-	mu     sync.Mutex
-	out    *json.Encoder
-	failed error
-}
-
-func note(conn *jetstream.Conn, folder string) (*notes, error) {
-	file, err := os.CreateTemp(folder, "backup-")
-	if err != nil {
-		return nil, err
-	}
-	n := &notes{file: file, out: json.NewEncoder(file)}
-	if err := os.Remove(file.Name()); err != nil { // the file lives until it is closed
-		return nil, errors.Join(err, file.Close())
-	}
-	stop, err := conn.WatchQueues(n.take)
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	n.stop = sync.OnceValue(stop)
-	return n, nil
-}
-
-// noted is a message with the name of its stream.
-type noted struct {
-	Stream string `json:"stream"`
-	jetstream.Raw
-}
-
-func (n *notes) take(stream string, m jetstream.Raw) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.failed == nil {
-		n.failed = n.out.Encode(noted{stream, m})
-	}
-}
-
-// each calls apply for the recorded messages of a stream. Call stop first.
-func (n *notes) each(stream string, apply func(jetstream.Raw) error) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.failed != nil {
-		return n.failed
-	}
-	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	for in := json.NewDecoder(n.file); ; {
-		var l noted
-		switch err := in.Decode(&l); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case l.Stream != stream:
-			continue
-		}
-		if err := apply(l.Raw); err != nil {
-			return err
-		}
-	}
-}
-
-func (n *notes) close() {
-	_ = n.stop()
-	_ = n.file.Close() // nobody reads the file after this
 }

@@ -40,7 +40,7 @@ func (a *App) serveBackup(w http.ResponseWriter, r *http.Request, audit func()) 
 	w.Header().Set("Cache-Control", "no-store")
 	began := time.Now()
 	err := backup.Write(r.Context(), a.conn, rest.SteadyWriter{ResponseWriter: w, Stall: backupStall}, backup.Options{
-		Recipients: in.Recipients, Gridhook: a.Version, Folder: a.Data, Now: time.Now,
+		Recipients: in.Recipients, Gridhook: a.Version, Now: time.Now,
 	})
 	if err != nil {
 		a.Log.Error("backup failed", "error", err)

@@ -159,7 +159,7 @@ func (w *work) sizes() map[string]int64 {
 	path := filepath.Join(t.TempDir(), "backup")
 	file, err := os.Create(path) //nolint:gosec // of the test itself
 	must(t, err)
-	must(t, backup.Write(within(t), w.conn, file, backup.Options{Recipients: []string{w.public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, backup.Write(within(t), w.conn, file, backup.Options{Recipients: []string{w.public}, Now: time.Now}))
 	must(t, file.Close())
 	info, err := os.Stat(path)
 	must(t, err)

@@ -406,7 +406,7 @@ func (f *fleet) restoredDir() string {
 	path := filepath.Join(t.TempDir(), "backup")
 	file, err := os.Create(path) //nolint:gosec // of the test itself
 	must(t, err)
-	must(t, backup.Write(within(t), f.conn, file, backup.Options{Recipients: []string{public}, Folder: t.TempDir(), Now: time.Now}))
+	must(t, backup.Write(within(t), f.conn, file, backup.Options{Recipients: []string{public}, Now: time.Now}))
 	must(t, file.Close())
 	opened, err := backup.Open(path, private)
 	must(t, err)

@@ -36,12 +36,12 @@ func (c *Conn) Existing(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// leaveTimeout is how long InUse waits for the requests of a process that has just stopped, or
-// of a backup that has just ended. The server removes them a moment later.
+// leaveTimeout is how long InUse waits for the consumer of a process that has just stopped, or
+// of a backup that has just ended. The process removes it a moment later.
 const leaveTimeout = 2 * time.Second
 
-// InUse reports whether a running Gridhook follows STATE. The server forgets the requests of a
-// killed process after up to 30 seconds.
+// InUse reports whether a running Gridhook follows STATE. The server forgets the consumer of a
+// killed process after scanWait.
 func (c *Conn) InUse(ctx context.Context) (bool, error) {
 	for began := time.Now(); ; periodic.Sleep(ctx, leaveTimeout/20) {
 		used, err := c.followed(ctx)
@@ -51,7 +51,7 @@ func (c *Conn) InUse(ctx context.Context) (bool, error) {
 	}
 }
 
-// followed reports whether a request for messages of STATE waits at the server.
+// followed reports whether somebody reads STATE.
 func (c *Conn) followed(ctx context.Context) (bool, error) {
 	s, err := c.js.Stream(ctx, c.prefix.Name(stateStream))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -60,10 +60,10 @@ func (c *Conn) followed(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, explain(err)
 	}
-	list := s.ListConsumers(ctx)
+	list := s.ConsumerNames(ctx)
 	used := false
-	for info := range list.Info() {
-		used = used || info.NumWaiting > 0
+	for range list.Name() {
+		used = true
 	}
 	return used, list.Err()
 }

@@ -2,9 +2,7 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -37,41 +35,6 @@ func TestGather_KeepsTheOrder(t *testing.T) {
 			}
 			next++
 		}
-	}
-}
-
-// A message that comes after later ones is applied once more with them, in order.
-func TestApplyInOrder_LateMessage(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		after   uint64
-		batch   []uint64
-		applied []uint64
-		next    uint64
-	}{
-		"in order":          {3, []uint64{4, 7, 8}, []uint64{4, 7, 8}, 8},
-		"late in its batch": {3, []uint64{4, 7, 8, 6, 9}, []uint64{4, 7, 8}, 5},
-		"late by a batch":   {8, []uint64{6, 9}, nil, 5},
-		"twice":             {8, []uint64{8}, nil, 7},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			from, applied := start{after: tt.after}, []uint64(nil)
-			var batch []events.Sequenced[string]
-			for _, sequence := range tt.batch {
-				batch = append(batch, events.Sequenced[string]{Sequence: sequence})
-			}
-			err := applyInOrder(&from, batch, func(part []events.Sequenced[string]) error {
-				for _, m := range part {
-					applied = append(applied, m.Sequence)
-				}
-				return nil
-			})
-			late := len(applied) < len(batch)
-			if !slices.Equal(applied, tt.applied) || from.after != tt.next || errors.Is(err, errInterrupted) != late {
-				t.Errorf("applied %v and continues after %d, %v; want %v and %d", applied, from.after, err, tt.applied, tt.next)
-			}
-		})
 	}
 }
 

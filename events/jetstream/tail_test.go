@@ -72,3 +72,34 @@ func TestTail_ReplacedConsumer(t *testing.T) {
 		t.Errorf("applied %v", got)
 	}
 }
+
+// The server ends the consumer of a followed stream, as a server that restarts does. The tail
+// goes on without a gap.
+func TestTail_ConsumerGone(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, t.TempDir())
+	applied := make(chan uint64, 100)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- b.TailReceipts(ctx, 0, func(batch []events.Sequenced[events.Receipt]) error {
+			for i := range batch {
+				applied <- batch[i].Sequence
+			}
+			return nil
+		})
+	}()
+	s, err := b.handle(within(t), receiptsStream)
+	must(t, err)
+	for want := uint64(1); want <= 3; want++ {
+		must(t, b.PutReceipt(within(t), newReceipt(newTrigger("org"), "s0")))
+		if got := receive(t, applied); got != want {
+			t.Fatalf("applied receipt %d, want %d", got, want)
+		}
+		for name := range s.ConsumerNames(within(t)).Name() {
+			must(t, s.DeleteConsumer(within(t), name))
+		}
+	}
+	stop()
+	must(t, receive(t, done))
+}

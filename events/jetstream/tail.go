@@ -28,19 +28,37 @@ var errInterrupted = errors.New("following the stream was interrupted")
 func tail[T any](ctx context.Context, c *Conn, stream string, from start, every time.Duration, decode func(jetstream.Msg) (T, error), apply func([]events.Sequenced[T]) error) error {
 	for {
 		err := follow(ctx, c, stream, &from, every, decode, apply)
-		switch {
-		case ctx.Err() != nil && (err == nil || errors.Is(err, errInterrupted)):
-			return nil
-		case !errors.Is(err, errInterrupted):
-			return fmt.Errorf("follow the stream %s: %w", stream, err)
+		if again, err := c.interrupted(ctx, stream, err); !again {
+			return err
 		}
-		level := slog.LevelWarn
-		if !c.Connected() { // the log has the lost connection
-			level = slog.LevelDebug
-		}
-		c.log.Log(ctx, level, "stream cannot be followed, retrying", "stream", stream, "error", err)
-		periodic.Sleep(ctx, nakDelay)
 	}
+}
+
+// interruption marks an error of JetStream as an interruption, unless JetStream refuses. A
+// missing stream may be made again.
+func interruption(err error) error {
+	if refused(err) && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errInterrupted, err)
+}
+
+// interrupted reports whether err, the end of following a stream, is an interruption. It then
+// waits before the next attempt. Otherwise it returns the error of the caller.
+func (c *Conn) interrupted(ctx context.Context, stream string, err error) (again bool, failed error) {
+	switch {
+	case ctx.Err() != nil && (err == nil || errors.Is(err, errInterrupted)):
+		return false, nil
+	case !errors.Is(err, errInterrupted):
+		return false, fmt.Errorf("follow the stream %s: %w", stream, err)
+	}
+	level := slog.LevelWarn
+	if !c.Connected() { // the log has the lost connection
+		level = slog.LevelDebug
+	}
+	c.log.Log(ctx, level, "stream cannot be followed, retrying", "stream", stream, "error", err)
+	periodic.Sleep(ctx, nakDelay)
+	return true, nil
 }
 
 // follow is tail up to the first interruption. It moves from past the applied messages.
@@ -70,10 +88,7 @@ func follow[T any](ctx context.Context, c *Conn, stream string, from *start, eve
 				return false
 			}
 		})
-		if !refused(err) || errors.Is(err, jetstream.ErrStreamNotFound) { // it may be made again: see followFrom
-			err = fmt.Errorf("%w: %w", errInterrupted, err)
-		}
-		cancel(err)
+		cancel(interruption(err))
 	})
 	var applied time.Time
 	for {

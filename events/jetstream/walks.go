@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gridhook/gridhook/events"
-	"github.com/gridhook/gridhook/events/periodic"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -65,47 +64,6 @@ func (c *Conn) FollowWalks(ctx context.Context, since time.Time, f events.WalkFo
 // superseded signals. If the stream is made again, followFrom begins anew.
 func followFrom[T any](ctx context.Context, c *Conn, stream string, since time.Time, current func(), take func(sequence uint64, v T)) error {
 	current = sync.OnceFunc(current)
-	for {
-		info, err := retryUntilResponse(ctx, c.log.With("stream", stream), "describe a stream", func(ctx context.Context) (*jetstream.StreamInfo, error) {
-			return c.streamInfo(ctx, stream)
-		})
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // it ended before it began
-		}
-		if err != nil {
-			return err
-		}
-		following, stop := context.WithCancel(ctx)
-		var watching sync.WaitGroup
-		watching.Go(func() {
-			defer stop()
-			c.awaitAnother(following, stream, info.Created)
-		})
-		err = followStream(following, c, stream, since, info.State, current, take)
-		stop()
-		watching.Wait()
-		if err != nil || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-// awaitAnother returns when a stream was made again, or ctx ends.
-func (c *Conn) awaitAnother(ctx context.Context, stream string, created time.Time) {
-	const every = 5 * time.Second
-	for periodic.Sleep(ctx, every); ctx.Err() == nil; periodic.Sleep(ctx, every) {
-		if info, err := c.streamInfo(ctx, stream); err == nil && !info.Created.Equal(created) {
-			c.log.Warn("stream was made again, following it from the start", "stream", stream)
-			return
-		}
-	}
-}
-
-// followStream follows a stream until ctx ends. state is the stream's state at the start.
-func followStream[T any](ctx context.Context, c *Conn, stream string, since time.Time, state jetstream.StreamState, current func(), take func(sequence uint64, v T)) error {
-	if state.Msgs == 0 || state.LastTime.Before(since) {
-		current()
-	}
 	decode := func(m jetstream.Msg) (*T, error) {
 		v, err := fromJSON[T](m)
 		if err != nil {
@@ -114,17 +72,34 @@ func followStream[T any](ctx context.Context, c *Conn, stream string, since time
 		}
 		return &v, nil
 	}
-	return tail(ctx, c, stream, start{at: since}, 0, decode, func(batch []events.Sequenced[*T]) error {
-		for _, m := range batch {
-			if m.Value != nil {
-				take(m.Sequence, *m.Value)
+	from, created := start{at: since}, time.Time{}
+	for {
+		info, err := c.streamInfo(ctx, stream)
+		if err != nil {
+			err = interruption(err)
+		} else {
+			if !info.Created.Equal(created) {
+				from, created = start{at: since}, info.Created
 			}
+			if info.State.Msgs == 0 || info.State.LastTime.Before(since) {
+				current()
+			}
+			err = follow(ctx, c, stream, &from, 0, decode, func(batch []events.Sequenced[*T]) error {
+				for _, m := range batch {
+					if m.Value != nil {
+						take(m.Sequence, *m.Value)
+					}
+				}
+				if batch[len(batch)-1].Sequence >= info.State.LastSeq {
+					current()
+				}
+				return nil
+			})
 		}
-		if batch[len(batch)-1].Sequence >= state.LastSeq {
-			current()
+		if again, err := c.interrupted(ctx, stream, err); !again {
+			return err
 		}
-		return nil
-	})
+	}
 }
 
 // PutDeadLetter stores a message that cannot be processed. Errors:

@@ -99,6 +99,7 @@ func TestFollowWalks_StreamMadeAgain(t *testing.T) {
 		receive(t, f.told)
 	}
 	must(t, b.js.DeleteStream(within(t), walksStream))
+	<-time.After(2 * nakDelay) // in which the follower finds no stream
 	must(t, b.makeStream(within(t), b.config(walksStream, streamOptions)))
 	must(t, b.PutPosition(events.WalkPosition{OrganizationID: "org", TriggerID: "trg_new", Last: true}))
 	receive(t, f.told)

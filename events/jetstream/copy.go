@@ -184,6 +184,9 @@ func (c *Conn) copyQueue(ctx context.Context, name string, end uint64, apply fun
 	return nil
 }
 
+// watchedBytes limits the messages that wait for the handle of WatchQueues.
+var watchedBytes = 256 << 20 // tests lower it
+
 // WatchQueues calls handle for every new retry and task, with the name of its stream,
 // until stop is called. stop returns when handle has received all earlier messages. So
 // handle also sees messages that enter and leave a queue between two reads. WatchQueues
@@ -212,12 +215,15 @@ func (c *Conn) WatchQueues(handle func(stream string, m Raw)) (stop func() error
 		return nil, unavailable(err)
 	}
 	const unlimited = -1
-	err = errors.Join(sub.SetPendingLimits(unlimited, unlimited), c.nc.FlushTimeout(publishWait))
+	err = errors.Join(sub.SetPendingLimits(unlimited, watchedBytes), c.nc.FlushTimeout(publishWait))
 	if err != nil {
 		return nil, unavailable(errors.Join(err, drained(sub)))
 	}
 	return func() error {
-		err := c.nc.FlushTimeout(publishWait) // after the flush, all messages sent by the server are here
+		err := c.nc.FlushTimeout(publishWait)   // after the flush, all messages sent by the server are here
+		if lost, _ := sub.Dropped(); lost > 0 { // it fails only if the subscription has ended
+			err = errors.Join(err, fmt.Errorf("%d new retries and tasks are lost, because the backup is read too slowly: read it faster", lost))
+		}
 		err = errors.Join(err, drained(sub))
 		if c.nc.Stats().Reconnects != connection {
 			err = errors.Join(err, errors.New("the connection to NATS was lost"))

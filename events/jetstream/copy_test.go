@@ -2,10 +2,13 @@ package jetstream
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nuid"
 
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -101,5 +104,31 @@ func TestCopy_BusyQueue(t *testing.T) {
 	})
 	if err != nil || copied != 4 {
 		t.Errorf("%d messages, %v, want the 2 at the start and the 2 that arrived meanwhile", copied, err)
+	}
+}
+
+// A watch whose handle is too slow holds a limited number of messages, and its end returns an
+// error.
+func TestWatchQueues_SlowHandle(t *testing.T) {
+	limit := watchedBytes
+	watchedBytes = 1 << 10
+	defer func() { watchedBytes = limit }()
+	b := newBus(t, t.TempDir())
+	blocked := make(chan struct{})
+	stop, err := b.WatchQueues(func(string, Raw) { <-blocked })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		if err := b.PutTask(within(t), events.Task{TaskName: events.TaskName{Kind: events.TaskRetry, OrganizationID: "org", ID: fmt.Sprint("msg_", n)}, Body: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	close(blocked)
+	if err := stop(); err == nil || !strings.Contains(err.Error(), "read too slowly") {
+		t.Errorf("the end of the watch returns %v", err)
 	}
 }

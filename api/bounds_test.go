@@ -40,7 +40,8 @@ func newStageWith(t *testing.T, o rest.Options) *stage {
 		`{"resource":"userPreferences","organizationId":"acme","deviceId":"dev_1","name":"Always"}`,
 	)
 	s := &stage{env: e, key: e.key("acme")}
-	s.trigger = e.ask(s.key, triggerPath, `{}`).ok(t)["triggerId"].(string)
+	// No trigger of an example covers this window: a superseded delivery cannot be retried.
+	s.trigger = e.ask(s.key, triggerPath, `{"startTime":"2026-07-10T00:00:00Z","endTime":"2026-07-11T00:00:00Z"}`).ok(t)["triggerId"].(string)
 	s.endpoint = s.newEndpoint()
 	s.schedule = s.newSchedule()
 	s.delivery = s.deliver("acme", s.trigger, s.endpoint, "home_1", events.OutcomeFailed)

@@ -18,6 +18,7 @@ import (
 var (
 	errInputsExpired = rest.NewProblem(rest.CodeConflict, "The inputs of the message are past their retention, so the message cannot be created again.",
 		"Trigger the organization's webhooks for new messages.")
+	errSuperseded  = rest.NewProblem(rest.CodeConflict, "A newer trigger supersedes the delivery.", "Retry the delivery of the newest trigger, or trigger again.")
 	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
 	errCallback    = rest.NewProblem(rest.CodeConflict, "The delivery went to the callback of an OpenADR subscription and cannot be retried.", "Read the object with the OpenADR interface.")
 	errEvent       = rest.NewProblem(rest.CodeConflict, "The delivery is of an event. Gridhook does not store events, so they cannot be sent again.", "Read the state that the event is about.")
@@ -51,12 +52,18 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 		}
 		return wire.AcceptedRetry{}, err
 	}
-	_, stored, err := s.Ledger.RetryInputs(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	trigger, stored, err := s.Ledger.RetryInputs(c.Org, log.TriggerID, []events.Delivery{log.Delivery})
+	if err != nil {
+		return wire.AcceptedRetry{}, err
+	}
+	newest, err := s.Ledger.Newest(c.Org)
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err
 	case len(stored) == 0:
 		return wire.AcceptedRetry{}, errInputsExpired
+	case newest.Supersedes(&trigger, c.Now): // the replayer would drop the retry without a trace
+		return wire.AcceptedRetry{}, errSuperseded
 	}
 	task, err := replayer.NewRetryTask(c.Org, c.ID, c.Now)
 	if err != nil {

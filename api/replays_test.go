@@ -27,7 +27,7 @@ func TestRetryDelivery(t *testing.T) {
 		trigger := e.ask(acme, triggerPath, "{}").ok(t)["triggerId"].(string)
 		return e.deliver("acme", trigger, endpoint, "home1", o)
 	}
-	failed, arrived := given(events.OutcomeFailed), given(events.OutcomeDelivered)
+	older, arrived, failed := given(events.OutcomeFailed), given(events.OutcomeDelivered), given(events.OutcomeFailed)
 	got := e.ask(acme, deliveriesPath+failed+"/retry", "").ok(t)
 	tasks := e.tasks.put()
 	if got["id"] != failed || got["status"] != "ACCEPTED" || len(tasks) != 1 || tasks[0].Kind != events.TaskRetry || tasks[0].ID != failed || tasks[0].OrganizationID != "acme" {
@@ -35,6 +35,9 @@ func TestRetryDelivery(t *testing.T) {
 	}
 	if a := e.ask(acme, deliveriesPath+arrived+"/retry", "").expect(t, 409, rest.CodeConflict); !strings.Contains(string(a.body), "The delivery is DELIVERED.") {
 		t.Errorf("the refusal is %s", a.body)
+	}
+	if a := e.ask(acme, deliveriesPath+older+"/retry", "").expect(t, 409, rest.CodeConflict); !strings.Contains(string(a.body), "A newer trigger supersedes the delivery.") {
+		t.Errorf("of an older trigger: %s", a.body)
 	}
 	e.ask(bolt, deliveriesPath+failed+"/retry", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, endpointsPath+endpoint+"/update", `{"enabled":false}`).ok(t)

@@ -99,7 +99,7 @@ var webhookRoutes = []operation{
 		Path: "/v1/webhook/deliveries/{id}/retry", Name: "retryDelivery", Scope: storage.ScopeTrigger,
 		Summary: "Retry an exhausted or expired delivery",
 		Description: "The message has the same webhook-id and body, and new attempts. Responds when the retry is stored durably. A delivery " +
-			"that a newer trigger supersedes becomes SUPERSEDED or keeps its outcome.",
+			"that the newest trigger supersedes gets response 409. If another newer trigger supersedes it, it becomes SUPERSEDED.",
 	}, (*server).retryDelivery),
 }
 

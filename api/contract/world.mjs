@@ -42,7 +42,11 @@ export class World {
     this.key = (await this.newKey()).key;
     await this.newEndpoint("gone");
     await this.newEndpoint("");
-    this.trigger = (await this.operate("/v1/webhook/price_signal/trigger", {})).triggerId;
+    // No later trigger covers this window: a superseded delivery cannot be retried.
+    const day = 24 * 60 * 60 * 1000;
+    const startTime = new Date(Math.floor(Date.now() / day) * day).toISOString();
+    const endTime = new Date(Date.parse(startTime) + 14 * day).toISOString();
+    this.trigger = (await this.operate("/v1/webhook/price_signal/trigger", { startTime, endTime })).triggerId;
     await this.ended(this.trigger);
     await this.arrived("endpoint.disabled");
   }

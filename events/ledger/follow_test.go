@@ -285,7 +285,7 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 		}
 		await := func() { _, _ = l.Progress("org", "trg_1") }
 		queries := map[string]func(){
-			"Recent": func() { _, _ = l.Recent("org", 1) }, "LastRun": func() { _, _ = l.LastRun("org", "schedule") },
+			"Recent": func() { _, _ = l.Recent("org", 1) }, "LastRun": func() { _, _ = l.LastRun("org", "schedule") }, "Newest": func() { _, _ = l.Newest("org") },
 			"Usage": func() { _, _ = l.Usage("org") }, "Deliveries": func() { _, _, _ = l.Deliveries("org", events.DeliveryQuery{Limit: 1}) },
 		}
 		if d := took(await); d != 0 {

@@ -209,7 +209,9 @@ func (r *request) expired() func(*job) result {
 		return nil
 	}
 	a := unsent(r.at)
-	return func(j *job) result { return j.givenUp(&a, j.attempt-1, deadline) }
+	return func(j *job) result {
+		return j.givenUp(&a, j.attempt-1, deadline, "the deadline passed before an attempt was possible")
+	}
 }
 
 // enter waits until the request may be made. The wait for a rate limit may be long, so enter

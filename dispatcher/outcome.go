@@ -85,7 +85,7 @@ func (w *Worker) retryLater(j *job, a attempt) result {
 	deadline := j.Trigger.Deadline(p)
 	due, ok := policy.Next(p, j.attempt, now, deadline, a.RetryAfter, w.Jitter())
 	if !ok {
-		r := j.givenUp(&a, j.attempt, deadline)
+		r := j.givenUp(&a, j.attempt, deadline, "")
 		if a.RetryAfter > 0 && now.Add(min(a.RetryAfter, policy.MaxRetryAfter)).After(deadline) {
 			r.delivery.Reason += ", and asked to wait beyond the deadline of this signal"
 		}
@@ -99,32 +99,33 @@ func (w *Worker) retryLater(j *job, a attempt) result {
 }
 
 // givenUp returns the outcome if no attempt can come before the deadline: EXPIRED if the
-// signal's window sets the deadline, FAILED if the policy does.
-func (j *job) givenUp(a *attempt, attempts int, deadline time.Time) result {
+// signal's window sets the deadline, FAILED if the policy does. Without a reason it has the
+// attempt's own.
+func (j *job) givenUp(a *attempt, attempts int, deadline time.Time, reason string) result {
 	outcome := events.OutcomeFailed
 	if deadline.Equal(j.Trigger.End.Time) {
 		outcome = events.OutcomeExpired
 	}
-	return j.ended(a, attempts, outcome, cmp.Or(a.Reason(), "the deadline passed before another attempt"))
+	return j.ended(a, attempts, outcome, reason)
 }
 
 // reschedule postpones a job until its endpoint may be available. The endpoint's policy
 // limits the wait for an endpoint that is down, also before the first attempt. It does
 // not limit the wait for an endpoint that is slow.
 func (w *Worker) reschedule(j *job, until time.Time) result {
-	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow, no attempt was made"
+	now, deadline, reason := w.Now(), j.deadline(), "the endpoint is slow"
 	switch g := j.target.Gate; {
 	case g.Failing(now):
-		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down, no attempt was made"
+		deadline, reason = j.Trigger.Deadline(j.target.RetryPolicy), "the endpoint is down"
 	case !g.OpenUntil(now).IsZero():
-		reason = "the endpoint asked to wait, no attempt was made"
+		reason = "the endpoint asked to wait"
 	}
 	a := unsent(now)
 	if !now.Before(deadline) {
-		return j.givenUp(&a, j.attempt-1, deadline)
+		return j.givenUp(&a, j.attempt-1, deadline, reason+", and the deadline has passed")
 	}
 	until = storage.Earlier(w.staggered(until), deadline) // at the deadline it is given up
-	return j.postponed(&a, j.attempt, until, reason)
+	return j.postponed(&a, j.attempt, until, reason+", no attempt was made")
 }
 
 // requeue schedules a job at once for another worker. a is the attempt that the worker's

@@ -121,6 +121,17 @@ func (f *front) end(port int) {
 	}
 }
 
+// clientOf returns the address of the client for which the front dialed nats-server from an
+// address. It returns that address if there is no such client now.
+func (f *front) clientOf(from string) string {
+	_, text, _ := net.SplitHostPort(from)
+	port, _ := strconv.Atoi(text)
+	if l, ok := f.links.Load(port); ok {
+		from, _, _ = net.SplitHostPort(l.(*link).client.RemoteAddr().String())
+	}
+	return from
+}
+
 // handshake performs the TLS handshake with a client.
 func (f *front) handshake(client *tls.Conn) error {
 	ctx, cancel := context.WithTimeout(f.stopping, f.timeout())

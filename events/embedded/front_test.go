@@ -249,6 +249,33 @@ func (j *journal) has(text string) bool {
 	return strings.Contains(j.String(), text)
 }
 
+// A client's error is no error of the server. Its line has the client's address, not the front's.
+func TestMQTT_ClientErrors(t *testing.T) {
+	var log journal
+	w := newMQTTWorld(t, func(o *embedded.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	if c := w.client("", "stranger").Connect(); !c.WaitTimeout(patience) || c.Error() == nil {
+		t.Errorf("a client without a user connects, %v", c.Error())
+	}
+	w.device("acme", "curious", "t/#").Subscribe("u/#", 1, nil).WaitTimeout(patience)
+	for _, problem := range []string{"stranger", "Subscription Violation"} {
+		for began := time.Now(); !log.has(problem); runtime.Gosched() {
+			if time.Since(began) > patience {
+				t.Fatalf("no line about %s", problem)
+			}
+		}
+	}
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, " mid:") && (!strings.Contains(line, "level=WARN") || !strings.HasSuffix(line, "client=127.0.0.1\n")) {
+			t.Errorf("the line of a client is %s", line)
+		}
+		if strings.Contains(line, "level=ERROR") {
+			t.Errorf("a client's error is an error of the server: %s", line)
+		}
+	}
+}
+
 // Clients that do not read are disconnected, except this process's own. They do not stop messages
 // to another client of their organization.
 func TestMQTT_UnreadMessages(t *testing.T) {

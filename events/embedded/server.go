@@ -150,7 +150,7 @@ func run(o Options, options *server.Options, own *accounts) (*server.Server, err
 		return nil, fmt.Errorf("set up the embedded nats-server: %w", err)
 	}
 	own.server = ns
-	log := &logger{log: o.Log}
+	log := &logger{log: o.Log, front: own.front}
 	ns.SetLoggerV2(log, false, false, false)
 	ns.Start()
 	why := log.fatal.Load()

@@ -120,12 +120,16 @@ func TestStatus(t *testing.T) {
 	f := newFake(t)
 	f.on("/readyz", ok(`{"status":"ready"}`))
 	f.on("/v1/webhook/endpoints/list", ok(data(endpointJSON)))
-	f.on("/v1/webhook/price_signal/trigger/list", ok(data(progressJSON)))
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data(notificationJSON, progressJSON)))
 	got := run(t, f, "", strings.Fields("status --org acme"))
 	want := "server        " + f.URL + ", as operator\nready         yes\norganization  acme\nendpoint      ep_1, https://example.com/h: -\n" +
 		"last trigger  trg_1, COMPLETED at 2026-07-01T00:00:00Z: 2 delivered, 1 not delivered\n"
 	if got.code != 0 || got.out != want {
 		t.Errorf("exit %d, %s; it shows\n%swant\n%s", got.code, got.err, got.out, want)
+	}
+	f.on("/v1/webhook/price_signal/trigger/list", ok(data(notificationJSON)))
+	if got := run(t, f, "", strings.Fields("status --org acme")); got.code != 0 || !strings.Contains(got.out, "last trigger  trg_2, COMPLETED") {
+		t.Errorf("with a notification only: exit %d, %s; it shows\n%s", got.code, got.err, got.out)
 	}
 	f.on("/v1/admin/organizations/acme/get", ok(`{"id":"acme","suspended":true}`))
 	if got := run(t, f, "", strings.Fields("status --org acme")); got.code != 0 || !strings.Contains(got.out, "organization  acme, suspended\n") {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +46,8 @@ func newStatusCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show whether a server is ready, and the state of an organization", Args: takes(),
 		Long: `Show whether the server is ready. For an organization, also show the health of its
-endpoints and the outcome of its last trigger. The exit code is 1 if the server is not
-ready.`,
+endpoints and the outcome of its last trigger of price signals. The exit code is 1 if
+the server is not ready.`,
 		Example: `  gridhook status
   gridhook status --org acme
   gridhook status --api-url https://gridhook.example.com`,
@@ -122,9 +123,12 @@ func (s *statusReport) askOrganization(ctx context.Context, c *client.Client) er
 		e := &endpoints[i]
 		s.Endpoints = append(s.Endpoints, endpointStatus{e.ID, e.URL, e.Enabled, or(health(e.Health))})
 	}
-	newest, err := c.Triggers(ctx, 1)
+	const most = 100 // after a change of prices, each changed OpenADR object has its own trigger
+	newest, err := c.Triggers(ctx, most)
 	if len(newest) > 0 {
-		s.LastTrigger, s.Organization = &newest[0], newest[0].OrganizationID
+		signals := func(p events.Progress) bool { return p.Notification == nil }
+		last := &newest[max(0, slices.IndexFunc(newest, signals))]
+		s.LastTrigger, s.Organization = last, last.OrganizationID
 	}
 	return err
 }

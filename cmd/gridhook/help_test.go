@@ -135,6 +135,8 @@ func TestCompletion_Words(t *testing.T) {
 		{"endpoint create --mode on", "onChange"},
 		{"endpoint create --signature ed", "ed25519"},
 		{"key create --scopes tr", "trigger"},
+		{"home list -o wi", "table\nwide\njson\n:4"},
+		{"version --output js", "json\n:4"},
 	}
 	for _, test := range tests {
 		got := run(t, nil, "", append([]string{"__complete"}, strings.Split(test.line, " ")...))

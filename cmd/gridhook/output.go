@@ -25,10 +25,13 @@ const (
 	outputJSON  = "json"
 )
 
+// outputs lists the output formats.
+var outputs = []string{outputTable, outputWide, outputJSON}
+
 // outputFlags adds the flags that select the output format.
 func (g *globals) outputFlags(flags *pflag.FlagSet) {
 	flags.FuncP("output", "o", "output `format`: table, wide (a table with more columns) or json (default table)", func(text string) error {
-		if !slices.Contains([]string{outputTable, outputWide, outputJSON}, text) {
+		if !slices.Contains(outputs, text) {
 			return errors.New("must be table, wide or json")
 		}
 		g.output = text

@@ -20,8 +20,8 @@ var channelRoutes = []operation{
 		Description: "Notification channels tell people about failing endpoints, failed triggers and near quotas, by email or by the webhook of a chat or an Alertmanager. " +
 			"Without an organization, an operator key creates a channel of the operator, which carries the events of every organization.",
 	}, (*server).createChannel),
-	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, OfOperator: true, Summary: "List the notification channels"}, listOf[wire.PageInput](storage.KindChannel, plain(showChannel))),
-	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, getOf[struct{}](storage.KindChannel, plain(showChannel))),
+	do(rest.Route{Path: "/v1/channels/list", Name: "listChannels", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, OfOperator: true, Summary: "List the notification channels"}, listOf[wire.PageInput](storage.KindChannel, (*server).showChannel)),
+	do(rest.Route{Path: "/v1/channels/{id}/get", Name: "getChannel", Scope: storage.ScopeRead, OfOperator: true, Summary: "Get a notification channel"}, getOf[struct{}](storage.KindChannel, (*server).showChannel)),
 	do(rest.Route{
 		Path: "/v1/channels/{id}/update", Name: "updateChannel", Scope: storage.ScopeWrite, OfOperator: true, Checks: true, Partial: true,
 		Summary:     "Update a notification channel",
@@ -35,8 +35,10 @@ var channelRoutes = []operation{
 	}, (*server).testChannel),
 }
 
-func showChannel(c *storage.Channel) wire.Channel {
-	return wire.Channel{ID: c.ID, ChannelSettings: c.ChannelSettings, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+func (s *server) showChannel(_ *rest.Call, c *storage.Channel) (shown wire.Channel, err error) {
+	shown = wire.Channel{ID: c.ID, ChannelSettings: c.ChannelSettings, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	shown.Health, err = s.Ledger.Health(c.OrganizationID, c.ID)
+	return shown, err
 }
 
 // setChannel applies settings to a channel, checks the address by the operator's policy
@@ -88,7 +90,10 @@ func (s *server) createChannel(ctx context.Context, c *rest.Call, in *createChan
 		if err == nil {
 			err = createOnce(ctx, s.Store, &ch)
 		}
-		return showChannel(&ch), err
+		if err != nil {
+			return shown, err
+		}
+		return s.showChannel(c, &ch)
 	})
 }
 
@@ -100,7 +105,10 @@ func (s *server) updateChannel(ctx context.Context, c *rest.Call, _ *updateChann
 		before, settings := *ch, over(s, c, ch.ChannelSettings)
 		return s.setChannel(&settings, ch, &before, p)
 	})
-	return showChannel(&ch), err
+	if err != nil {
+		return wire.Channel{}, err
+	}
+	return s.showChannel(c, &ch)
 }
 
 func (s *server) testChannel(ctx context.Context, c *rest.Call, _ *struct{}) (events.ChannelTest, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gridhook/gridhook/api/rest"
+	"github.com/gridhook/gridhook/events"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -139,4 +140,31 @@ func TestChannel_Limit(t *testing.T) {
 	const body = `{"kind":"EMAIL","address":"ops@acme.example"}`
 	e.ask(key, channelsPath+"create", body).ok(t)
 	e.ask(key, channelsPath+"create", body).expect(t, http.StatusConflict, rest.CodeConflict)
+}
+
+// A channel shows the health of its messages.
+func TestChannel_Health(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	key, _ := e.twoTenants()
+	made := e.ask(key, channelsPath+"create", `{"kind":"SLACK","address":"`+hush+`"}`).ok(t)
+	if got := made["health"].(map[string]any)["state"]; got != "UNKNOWN" {
+		t.Errorf("the health of a new channel is %v", got)
+	}
+	id := made["id"].(string)
+	e.record(events.Receipt{
+		TriggerID: "evt_1", OrganizationID: "acme", Key: "n1." + id, EventType: storage.EventQuotaNear,
+		Deliveries: []events.Delivery{{EndpointID: id, Outcome: events.OutcomeFailed, Attempt: 1, At: storage.Time{Time: e.clock().UTC()}, Milliseconds: 2, Reason: "status 404"}},
+	}, func() bool {
+		h, err := e.deps.Ledger.Health("acme", id)
+		return err == nil && h.State == events.HealthFailing
+	})
+	for name, shown := range map[string]map[string]any{
+		"get":    e.ask(key, channelsPath+id+"/get", "").ok(t),
+		"update": e.ask(key, channelsPath+id+"/update", `{"description":"night"}`).ok(t),
+		"list":   e.ask(key, channelsPath+"list", "").ok(t)["data"].([]any)[0].(map[string]any),
+	} {
+		if h := shown["health"].(map[string]any); h["state"] != "FAILING" || h["lastFailure"] != "status 404" {
+			t.Errorf("%s shows the health %v", name, h)
+		}
+	}
 }

@@ -96,7 +96,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	}
 	n := &t.Notice
 	// A redelivered notice stores its tasks again, even if they are done.
-	if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, n.ID, noticeKey(&t)); done || err != nil {
+	if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, t.LogID(), noticeKey(&t)); done || err != nil {
 		return err
 	}
 	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
@@ -126,30 +126,36 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 
 // noticeKey identifies an attempt among the receipts of its notice.
 func noticeKey(t *events.NoticeAttempt) string {
-	return "n" + strconv.Itoa(t.Attempt) + "." + t.EndpointID
+	return "n" + strconv.Itoa(t.Attempt) + "." + t.EndpointID + t.ChannelID
 }
 
-// recordNotice stores the task of the next attempt and the outcome of this attempt.
+// recordNotice stores an attempt to send a notice to an endpoint.
 func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *result) error {
-	n, d, key := &t.Notice, &r.delivery, noticeKey(&t)
+	n, d := &t.Notice, &r.delivery
+	if d.Outcome.GivenUp() {
+		w.Log.Warn("notice retries exhausted", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
+			"endpoint", t.EndpointID, "attempts", d.Attempt, "reason", d.Reason)
+	}
+	if last := d.Last(); last.Counts() {
+		w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
+	}
+	return w.putOutcome(ctx, t, n.OrganizationID, r)
+}
+
+// putOutcome stores the task of the next attempt, and then the outcome of this attempt at a
+// receiver of an owner.
+func (w *Worker) putOutcome(ctx context.Context, t events.NoticeAttempt, owner string, r *result) error {
+	receipt := events.Receipt{
+		TriggerID: t.LogID(), OrganizationID: owner, Key: noticeKey(&t), EventType: t.Notice.Type, Deliveries: []events.Delivery{r.delivery},
+	}
 	if !r.dueAt.IsZero() {
 		t.Attempt = r.nextAttempt
 		if err := w.putAttempt(ctx, &t, r.dueAt); err != nil {
 			return err
 		}
-	} else if d.Outcome != events.OutcomeDelivered {
-		w.Log.Warn("notice retries exhausted", "notice", n.ID, "type", n.Type, "org", n.OrganizationID,
-			"endpoint", t.EndpointID, "attempts", d.Attempt, "reason", d.Reason)
 	}
-	switch last := d.Last(); {
-	case last.Counts():
-		w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
-	case !d.Outcome.Final():
+	if last := r.delivery.Last(); !last.Counts() && !last.Outcome.Final() {
 		return nil // the next task has the same key
-	}
-	receipt := events.Receipt{
-		TriggerID: n.ID, OrganizationID: n.OrganizationID, Key: key,
-		EventType: n.Type, Deliveries: []events.Delivery{*d},
 	}
 	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }
@@ -165,8 +171,8 @@ const (
 	channelHangs = 500 * time.Millisecond
 )
 
-// errFlooded says that a channel's rate has no place for a message within a day.
-var errFlooded = errors.New("the channel has too many messages")
+// errNotSent says that a message is not sent to a channel, and why.
+var errNotSent = errors.New("not sent")
 
 // handleChannelTask makes an attempt to send a notice to a channel.
 func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken events.Taken) error {
@@ -174,53 +180,70 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 	if err := json.Unmarshal(task.Body, &t); err != nil {
 		return err
 	}
+	// A redelivered notice stores its tasks again, even if they are done.
+	if done, err := w.Bus.HasReceipt(ctx, t.Owner, t.LogID(), noticeKey(&t)); done || err != nil {
+		return err
+	}
 	ref := storage.KindChannel.Ref(t.Owner, t.ChannelID)
 	c, err := storage.Get[storage.Channel](w.Store, ref)
 	switch {
-	case storage.NoRecord(err), err == nil && !c.Wants(t.Notice.Type):
-		w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", t.Owner, "channel", t.ChannelID, "error", err)
-		return nil
+	case errors.Is(err, storage.ErrNotFound):
+		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel was deleted", errNotSent))
+	case storage.NoRecord(err):
+		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the stored channel %q cannot be used: update it", errNotSent, t.ChannelID))
 	case err != nil:
 		return err
+	case !c.Wants(t.Notice.Type):
+		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel is disabled or no longer receives %s", errNotSent, t.Notice.Type))
 	}
 	if !t.Admitted {
 		now := w.Now()
 		wait, ok := w.channels.Admit(ref, now, t.Notice.CreatedAt.Add(events.LongestRetry).Sub(now))
 		if !ok {
-			return w.recordChannel(ctx, &t, errFlooded)
+			return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel has too many messages", errNotSent))
 		}
 		if t.Admitted = true; wait > 0 {
 			return w.putAttempt(ctx, &t, now.Add(wait))
 		}
 	}
 	defer time.AfterFunc(channelHangs, taken.Free).Stop()
+	began := time.Now() // only measures the duration
 	err = w.channels.Send(ctx, c, &t.Notice, w.Now())
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // the next worker repeats the attempt
 	}
-	return w.recordChannel(ctx, &t, err)
+	return w.recordChannel(ctx, t, max(time.Since(began), time.Microsecond), err)
 }
 
-// recordChannel counts an attempt and stores the task of the next attempt after a failure.
-func (w *Worker) recordChannel(ctx context.Context, t *events.NoticeAttempt, failure error) error {
-	outcome := events.OutcomeDelivered
-	defer func() { w.metrics.channels.WithLabelValues(string(outcome)).Inc() }()
+// recordChannel stores an attempt to send a notice to a channel, which took a time. After a
+// failure other than errNotSent another attempt follows.
+func (w *Worker) recordChannel(ctx context.Context, t events.NoticeAttempt, took time.Duration, failure error) error {
+	now := w.Now()
+	r := result{delivery: events.Delivery{
+		EndpointID: t.ChannelID, Outcome: events.OutcomeDelivered, Attempt: t.Attempt, At: storage.Time{Time: now.UTC()},
+		Milliseconds: float64(took) / float64(time.Millisecond),
+	}}
+	d := &r.delivery
+	defer func() { w.metrics.channels.WithLabelValues(string(d.Outcome)).Inc() }()
 	if failure == nil {
-		return nil
+		return w.putOutcome(ctx, t, t.Owner, &r)
 	}
-	deadline := t.Notice.CreatedAt.Add(events.LongestRetry)
-	due, ok := policy.Next(storage.DefaultRetryPolicy(), t.Attempt, w.Now(), deadline, 0, w.Jitter())
-	ok = ok && !errors.Is(failure, errFlooded)
+	d.Reason = failure.Error()
+	due, ok := policy.Next(storage.DefaultRetryPolicy(), t.Attempt, now, t.Notice.CreatedAt.Add(events.LongestRetry), 0, w.Jitter())
 	details := []any{"notice", t.Notice.ID, "type", t.Notice.Type, "org", t.Owner, "channel", t.ChannelID, "attempt", t.Attempt, "reason", failure}
-	if !ok {
-		outcome = events.OutcomeFailed
+	switch {
+	case errors.Is(failure, errNotSent):
+		d.Attempt--
+		fallthrough
+	case !ok:
+		d.Outcome = events.OutcomeFailed
 		w.Log.Warn("channel retries exhausted", details...)
-		return nil
+	default:
+		d.Outcome, d.NextAt = events.OutcomeRetrying, storage.Time{Time: due.UTC()}
+		r.dueAt, r.nextAttempt = due, t.Attempt+1
+		w.Log.Info("channel attempt failed, retrying", details...)
 	}
-	outcome = events.OutcomeRetrying
-	w.Log.Info("channel attempt failed, retrying", details...)
-	t.Attempt++
-	return w.putAttempt(ctx, t, due)
+	return w.putOutcome(ctx, t, t.Owner, &r)
 }
 
 // putAttempt stores the task of an attempt to send a notice.

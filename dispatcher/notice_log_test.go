@@ -65,3 +65,46 @@ func TestNotice_DeliveryLog(t *testing.T) {
 		}
 	})
 }
+
+// The delivery log has each message to a channel, under the channel's owner. So has the
+// channel's health.
+func TestChannel_DeliveryLog(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.chat("org", "good")
+		later, deleted := w.chat("org", "later"), w.chat("org", "deleted")
+		paused := w.chat(storage.Shared, "paused")
+		for _, c := range []*chat{later, deleted, paused} {
+			c.status.Store(http.StatusServiceUnavailable)
+		}
+		w.worker()
+		n := quotaNotice("org", "01JZ2E6K8M0000000000000000")
+		w.putNotice(n)
+		<-time.After(time.Second) // the first attempts are over
+		later.status.Store(http.StatusOK)
+		w.delete(storage.KindChannel.Ref("org", "deleted"))
+		_, err := storage.Update(t.Context(), w.store, storage.KindChannel.Ref(storage.Shared, "paused"), func(c *storage.Channel) error { c.Enabled = false; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.rest(time.Hour)
+		defer w.running(w.follow)()
+		<-time.After(time.Second)
+		for owner, want := range map[string]map[string]string{
+			"org": {
+				"good": "DELIVERED HEALTHY ", "later": "DELIVERED HEALTHY the endpoint responded 503", "deleted": "FAILED FAILING the endpoint responded 503",
+			},
+			storage.Shared: {"paused": "FAILED FAILING the endpoint responded 503"},
+		} {
+			list, _, err := w.ledger.Deliveries(owner, events.DeliveryQuery{Events: true, Limit: 100})
+			if err != nil || len(list) != len(want) {
+				t.Fatalf("%s has the deliveries %+v, %v", owner, list, err)
+			}
+			for _, d := range list {
+				h, err := w.ledger.Health(owner, d.EndpointID)
+				if got := fmt.Sprint(d.Outcome, " ", h.State, " ", h.LastFailure); !strings.HasPrefix(got, want[d.EndpointID]) || d.EventType != n.Type || err != nil {
+					t.Errorf("the delivery to %s is %s, want %q: %+v, %v", d.EndpointID, got, want[d.EndpointID], d, err)
+				}
+			}
+		}
+	})
+}

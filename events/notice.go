@@ -127,6 +127,15 @@ type NoticeAttempt struct {
 	Admitted bool `json:"admitted,omitempty"`
 }
 
+// LogID identifies the notice in the delivery log of the receiver's owner. The operator's
+// channels carry the notices of organizations, whose logs must not show their outcomes.
+func (t *NoticeAttempt) LogID() string {
+	if t.Owner == storage.Shared {
+		return t.Notice.ID + "_operator"
+	}
+	return t.Notice.ID
+}
+
 // Task returns the task of the attempt at a time. Each notice has at most one task for an
 // endpoint or a channel at any time. The task belongs to the organization of the notice, whose
 // deletion removes it.

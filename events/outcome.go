@@ -38,7 +38,7 @@ type Delivery struct {
 	TriggerID    string       `json:"triggerId,omitempty" doc:"The trigger of the delivery, or the event (evt_)." example:"trg_01JZ2E6K8M0000000000000000"`
 	EventType    string       `json:"eventType,omitempty" doc:"The type of an event. Absent for a signal." example:"flex_alert"`
 	HomeID       string       `json:"homeId" doc:"Empty for an event." example:"home_1"`
-	EndpointID   string       `json:"endpointId,omitempty" example:"ep_01JZ2E6K8M0000000000000000"`
+	EndpointID   string       `json:"endpointId,omitempty" doc:"The endpoint, or the notification channel (ch_)." example:"ep_01JZ2E6K8M0000000000000000"`
 	Outcome      Outcome      `json:"outcome" example:"RETRYING"`
 	Attempt      int          `json:"attempt" doc:"The number of requests so far. 0 if there was none." example:"2"`
 	At           storage.Time `json:"at"`

@@ -18,9 +18,12 @@ func newChannelCommand(g *globals) *cobra.Command {
 			if selected, _ := r["events"].([]any); len(selected) == 0 {
 				r["events"] = "all"
 			}
+			if state, err := convert[struct{ Health events.Health }](r); err == nil {
+				r["healthText"] = health(state.Health)
+			}
 		},
-		columns: "ID:id, KIND:kind, ADDRESS:address, ENABLED:enabled, EVENTS:events, DESCRIPTION:description",
-		fields:  "channel:id, kind:kind, address:address, events:events, enabled:enabled, description:description",
+		columns: "ID:id, KIND:kind, ADDRESS:address, ENABLED:enabled, HEALTH:health.state, EVENTS:events, DESCRIPTION:description",
+		fields:  "channel:id, kind:kind, address:address, events:events, enabled:enabled, health:healthText, description:description",
 	}
 	const example = "  gridhook channel %s ch_01JZ0000000000000000000000 --org acme"
 	return g.talks(group("channel", "Notification channels: email or chat messages about failures. The operator has channels without --org",

@@ -262,6 +262,11 @@ func TestCommands(t *testing.T) {
 			"MESSAGE  EVENT       ENDPOINT  OUTCOME    ATTEMPTS  STATUS  AT                    NEXT  REASON\nmsg_2    flex_alert  ep_1      DELIVERED  1         204     2026-07-01T00:00:00Z  -     -\n",
 		},
 		{
+			"channel get ch_1 --org acme", "/v1/channels/ch_1/get", "acme", `{}`,
+			`{"id":"ch_1","kind":"SLACK","address":"https://hooks.example/********","events":[],"enabled":true,"health":{"state":"FAILING","consecutiveFailures":2,"failingSince":"2026-07-01T00:00:00.000Z","lastFailure":"status 404"}}`,
+			"channel  ch_1\nkind     SLACK\naddress  https://hooks.example/********\nevents   all\nenabled  true\nhealth   FAILING since 2026-07-01T00:00:00Z, failures in a row: 2, last: status 404\n",
+		},
+		{
 			"delivery get msg_1 --org acme", "/v1/webhook/deliveries/msg_1/get", "acme", `{}`,
 			strings.Replace(deliveryJSON, "{", `{"triggerId":"trg_1","attempts":[{"attempt":1,"outcome":"RETRYING","at":"2026-07-01T00:00:00.000Z","errorClass":"timeout","durationMs":10000},{"attempt":2,"outcome":"RETRYING","at":"2026-07-01T00:00:09.000Z","status":500,"errorClass":"status","durationMs":12.34,"timing":{"dnsMs":1,"connectMs":2.25,"tlsMs":3,"firstByteMs":4},"reason":"no","answer":"oops\u001b[0m \u202ebackwards"},{"attempt":2,"outcome":"FAILED","at":"2026-07-01T00:00:19.000Z","reason":"disabled"}],`, 1),
 			"message   msg_1\ntrigger   trg_1\nhome      h1\nendpoint  ep_1\noutcome   FAILED\n\n" +

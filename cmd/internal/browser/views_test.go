@@ -142,6 +142,7 @@ func (p *tab) usesChannels(w *world) {
 	p.enter("Address", w.receiver.url+"/services/secret")
 	p.click("button", "Create")
 	p.shows("td", "Slack")
+	p.shows("td", "Nothing sent yet")
 	if p.has("td", w.receiver.url+"/services/secret") {
 		p.t.Error("the channel's secret is shown")
 	}

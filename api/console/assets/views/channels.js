@@ -5,6 +5,7 @@ import { h } from "../lib/dom.js";
 import { enums } from "../lib/enums.js";
 import { checkbox, choices, field, select, text } from "../lib/form.js";
 import { badge } from "../lib/parts.js";
+import { healthBadge } from "./health.js";
 import { listView } from "./list.js";
 
 const kinds = { EMAIL: "Email", SLACK: "Slack", TEAMS: "Microsoft Teams", ALERTMANAGER: "Alertmanager" };
@@ -37,6 +38,7 @@ export function channelsView(common) {
       { name: "Kind", cell: (c) => kinds[c.kind] ?? c.kind },
       { name: "Address", cell: (c) => h("span", { class: "url" }, c.address) },
       { name: "Events", cell: (c) => (c.events.length === 0 ? "all" : c.events.map((e) => events[e] ?? e).join(", ")) },
+      { name: "Health", cell: healthBadge },
       { name: "State", cell: (c) => (c.enabled ? badge("Enabled", "good") : badge("Disabled", "calm")) },
       { name: "Description", cell: (c) => c.description },
     ],

@@ -91,9 +91,9 @@ func TestChannel_DeliveryLog(t *testing.T) {
 		<-time.After(time.Second)
 		for owner, want := range map[string]map[string]string{
 			"org": {
-				"good": "DELIVERED HEALTHY ", "later": "DELIVERED HEALTHY the endpoint responded 503", "deleted": "FAILED FAILING the endpoint responded 503",
+				"good": "DELIVERED HEALTHY ", "later": "DELIVERED HEALTHY the channel responded 503", "deleted": "FAILED FAILING the channel responded 503",
 			},
-			storage.Shared: {"paused": "FAILED FAILING the endpoint responded 503"},
+			storage.Shared: {"paused": "FAILED FAILING the channel responded 503"},
 		} {
 			list, _, err := w.ledger.Deliveries(owner, events.DeliveryQuery{Events: true, Limit: 100})
 			if err != nil || len(list) != len(want) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -117,7 +118,7 @@ func (s *Sender) post(ctx context.Context, c *storage.Channel, id string, n *eve
 		Timeout:       timeout, EndpointID: c.ID,
 	}, &send.Request{At: now, ID: id, Body: text})
 	if a.Verdict() != policy.Delivered {
-		return errors.New(a.Reason())
+		return errors.New(strings.Replace(a.Reason(), "the endpoint", "the channel", 1))
 	}
 	return nil
 }

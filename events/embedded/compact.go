@@ -1,18 +1,20 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Compact copies every stream of a stopped server into a new folder, with its consumers and
@@ -42,118 +44,98 @@ func Compact(ctx context.Context, o Options, folder string) (err error) {
 // noLimit is a limit of a store that no disk reaches.
 const noLimit = 1 << 60
 
+// copyStreams copies the streams of Gridhook's account.
 func copyStreams(ctx context.Context, from, to *Server) error {
 	source, err := nats.Connect("", from.Option())
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := nats.Connect("", to.Option())
+	account, err := from.running().JszAccount(&server.JSzOptions{Account: server.DEFAULT_GLOBAL_ACCOUNT, Streams: true})
 	if err != nil {
-		return err
-	}
-	defer target.Close()
-	js, err := jetstream.New(source)
-	if err != nil {
-		return err
-	}
-	names, list := []string(nil), js.StreamNames(ctx)
-	for name := range list.Name() { // the list has a timeout of its own, and a copy takes as long as it takes
-		names = append(names, name)
-	}
-	if err := list.Err(); err != nil {
 		return fmt.Errorf("list the streams: %w", err)
 	}
-	for _, name := range names {
+	for _, s := range account.Streams {
 		began := time.Now()
-		if err := copyStream(ctx, source, target, name); err != nil {
-			return fmt.Errorf("copy the stream %s: %w", name, err)
+		if err := copyStream(ctx, source, to.running().GlobalAccount(), s.Name); err != nil {
+			return fmt.Errorf("copy the stream %s: %w", s.Name, err)
 		}
-		from.options.Log.Info("stream copied", "stream", name, "ms", time.Since(began).Milliseconds())
+		from.options.Log.Info("stream copied", "stream", s.Name, "ms", time.Since(began).Milliseconds())
 	}
 	return nil
 }
 
-// copyStream passes a snapshot of a stream from one server to another, chunk by chunk.
-func copyStream(ctx context.Context, source, target *nats.Conn, name string) error {
+// copyStream restores a snapshot of a stream into another server's account.
+func copyStream(ctx context.Context, source *nats.Conn, to *server.Account, name string) error {
 	chunks, err := source.SubscribeSync(nats.NewInbox())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = chunks.Unsubscribe() }()
-	request, err := json.Marshal(map[string]any{"deliver_subject": chunks.Subject, "chunk_size": snapshotChunk})
+	request, err := json.Marshal(server.JSApiStreamSnapshotRequest{DeliverSubject: chunks.Subject, ChunkSize: snapshotChunk})
 	if err != nil {
 		return err
 	}
-	snapshot, err := ask(ctx, source, "$JS.API.STREAM.SNAPSHOT."+name, request)
+	waiting, cancel := context.WithTimeout(ctx, chunkTimeout)
+	defer cancel()
+	m, err := source.RequestWithContext(waiting, fmt.Sprintf(server.JSApiStreamSnapshotT, name), request)
 	if err != nil {
 		return err
 	}
-	request, err = json.Marshal(map[string]any{"config": snapshot.Config, "state": snapshot.State})
-	if err != nil {
+	var begun server.JSApiStreamSnapshotResponse
+	if err := cmp.Or(json.Unmarshal(m.Data, &begun), begun.ToError()); err != nil {
 		return err
 	}
-	restore, err := ask(ctx, target, "$JS.API.STREAM.RESTORE."+name, request)
-	if err != nil {
+	from := &snapshot{ctx: ctx, chunks: chunks}
+	if _, err := to.RestoreStreamV2(begun.Config, from); err != nil {
 		return err
 	}
-	for {
-		chunk, err := next(ctx, chunks)
-		if err != nil {
-			return err
-		}
-		if status := chunk.Header.Get("Status"); len(chunk.Data) == 0 && status != "" && status != "204" {
-			return fmt.Errorf("the snapshot ended with %s %s", status, chunk.Header.Get("Description"))
-		}
-		if _, err := ask(ctx, target, restore.Subject, chunk.Data); err != nil || len(chunk.Data) == 0 {
-			return err
-		}
-		if chunk.Reply != "" {
-			if err := chunk.Respond(nil); err != nil {
-				return err
-			}
-		}
-	}
+	_, err = io.Copy(io.Discard, from) // its end says whether it is whole
+	return err
 }
 
-// snapshotChunk is the size of a chunk in bytes. The server stores a chunk within five
-// seconds, or it aborts the restore.
+// snapshotChunk is the size of a chunk in bytes. The server ends a snapshot if nobody takes a
+// chunk within five seconds.
 const snapshotChunk = 64 << 10
 
-// chunkTimeout limits the wait for a chunk and for a server's response. The size of a
-// store, and so the duration of its copy, has no limit.
+// chunkTimeout limits the wait for a chunk. The size of a store, and so the duration of its
+// copy, has no limit.
 const chunkTimeout = time.Minute
 
-// response has the fields of responses of the JetStream API to snapshots and restores.
-type response struct {
-	Config  json.RawMessage     `json:"config"`
-	State   json.RawMessage     `json:"state"`
-	Subject string              `json:"deliver_subject"`
-	Error   *jetstream.APIError `json:"error"`
+// snapshot reads a stream's snapshot, which arrives in chunks.
+type snapshot struct {
+	ctx    context.Context //nolint:containedctx // Read has no context
+	chunks *nats.Subscription
+	unread []byte // of the current chunk
+	end    error  // after the last chunk
 }
 
-// next returns the next chunk of a snapshot.
-func next(ctx context.Context, chunks *nats.Subscription) (*nats.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
-	defer cancel()
-	return chunks.NextMsgWithContext(ctx)
+func (s *snapshot) Read(p []byte) (int, error) {
+	if len(s.unread) == 0 && s.end == nil {
+		s.unread, s.end = s.next()
+	}
+	n := copy(p, s.unread)
+	s.unread = s.unread[n:]
+	return n, s.end
 }
 
-// ask sends a request of the JetStream API.
-func ask(ctx context.Context, nc *nats.Conn, subject string, request []byte) (r response, err error) {
-	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
+// next takes the next chunk. It returns io.EOF for the last one, which is empty.
+func (s *snapshot) next() ([]byte, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, chunkTimeout)
 	defer cancel()
-	m, err := nc.RequestWithContext(ctx, subject, request)
-	if err != nil || len(m.Data) == 0 {
-		return r, err
+	chunk, err := s.chunks.NextMsgWithContext(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(m.Data, &r); err != nil {
-		return r, err
+	switch status := chunk.Header.Get("Status"); {
+	case len(chunk.Data) > 0 && chunk.Reply != "":
+		return chunk.Data, chunk.Respond(nil)
+	case len(chunk.Data) > 0:
+		return chunk.Data, nil
+	case status != "" && status != "204":
+		return nil, fmt.Errorf("the snapshot ended with %s %s", status, chunk.Header.Get("Description"))
 	}
-	if r.Error != nil {
-		return r, r.Error
-	}
-	return r, nil
+	return nil, io.EOF
 }
 
 // syncTree makes a folder's files survive a power cut.

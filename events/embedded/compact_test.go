@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"testing"
 	"time"
 
@@ -135,40 +134,5 @@ func TestCompact_BeyondLimit(t *testing.T) {
 	defer stop(t, s)
 	if usage, err := s.Usage(); err != nil || usage.Used < 400<<10 {
 		t.Errorf("the copy has %+v, %v", usage, err)
-	}
-}
-
-// slowLog is a log whose first line about a copied stream takes longer than the default
-// timeout of a JetStream request (5 s), as the copy of a large stream does.
-type slowLog struct {
-	slog.Handler
-	once sync.Once
-}
-
-func (l *slowLog) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l *slowLog) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "stream copied" {
-		l.once.Do(func() { <-time.After(6 * time.Second) })
-	}
-	return nil
-}
-
-// TestCompact_LargeStream checks that the streams after one whose copy takes long are copied.
-func TestCompact_LargeStream(t *testing.T) {
-	t.Parallel()
-	dir, folder := t.TempDir(), t.TempDir()
-	s := start(t, dir)
-	nc, js := connect(t, s)
-	for _, name := range []string{"S", "T", "U"} {
-		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	nc.Close()
-	stop(t, s)
-	o := embedded.Options{Dir: dir, StartTimeout: patience, Log: slog.New(&slowLog{Handler: slog.DiscardHandler})}
-	if err := embedded.Compact(t.Context(), o, folder); err != nil {
-		t.Error(err)
 	}
 }

@@ -49,15 +49,12 @@ func (c *Caller) Payer() string {
 // anonymous reports whether the caller of an open operation sent the call.
 func (c *Caller) anonymous() bool { return c.Key == nil && !c.Operator }
 
-// Authenticator identifies the caller of a request. It returns a public *Problem or an
-// internal error.
-type Authenticator func(r *http.Request, route *Route, now time.Time) (Caller, error)
+// Authenticator identifies the caller of a request by its key. The role of an operator key
+// must include a role. It returns a public *Problem or an internal error.
+type Authenticator func(r *http.Request, needs storage.Role, now time.Time) (Caller, error)
 
 // Partner authenticates callers by an organization's API key.
-func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, error) {
-	if route.Open {
-		return Caller{}, nil
-	}
+func (s *Server) Partner(r *http.Request, _ storage.Role, now time.Time) (Caller, error) {
 	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
@@ -72,9 +69,7 @@ func (s *Server) Partner(r *http.Request, route *Route, now time.Time) (Caller, 
 		return Caller{}, errSuspended
 	}
 	s.LastUsed.note(&key.Key, now)
-	c := Caller{KeyID: key.ID, Key: &key.Key, Org: key.OrganizationID}
-	c.name(r)
-	return c, nil
+	return Caller{KeyID: key.ID, Key: &key.Key, Org: key.OrganizationID}, nil
 }
 
 // keyInHeader returns the request's API key. A request with two keys is refused because the

@@ -17,9 +17,8 @@ type Operators struct {
 	Store *storage.Store
 }
 
-// caller returns the caller of a request, whose role includes the role that it needs. Errors:
-// public problems, and the store's.
-func (o Operators) caller(r *http.Request, needs storage.Role, now time.Time) (Caller, error) {
+// Authenticate is an Authenticator for operator keys.
+func (o Operators) Authenticate(r *http.Request, needs storage.Role, now time.Time) (Caller, error) {
 	text, err := keyInHeader(r)
 	if err != nil {
 		return Caller{}, err
@@ -46,25 +45,11 @@ func (o Operators) caller(r *http.Request, needs storage.Role, now time.Time) (C
 	return Caller{Operator: true, Role: key.Role, KeyID: key.ID, KeyName: key.Name}, nil
 }
 
-// Authenticate is an Authenticator for operator keys. The caller's role must include the
-// role that the route needs.
-func (o Operators) Authenticate(r *http.Request, route *Route, now time.Time) (Caller, error) {
-	if route.Open {
-		return Caller{}, nil
-	}
-	c, err := o.caller(r, route.Needs(), now)
-	if err != nil {
-		return Caller{}, err
-	}
-	c.name(r)
-	return c, nil
-}
-
 // Only serves a page that is not an operation, with an X-Request-Id. It needs a key with the
 // role admin.
 func (o Operators) Only(page func(http.ResponseWriter, *http.Request, Caller)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := o.caller(r, storage.RoleAdmin, time.Now())
+		c, err := o.Authenticate(r, storage.RoleAdmin, time.Now())
 		if err != nil {
 			Refuse(w, r, err)
 			return

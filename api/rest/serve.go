@@ -71,8 +71,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	var err error
-	if c.Caller, err = authenticate(r, route, c.Now); err != nil {
-		return nil, err
+	if !route.Open {
+		if c.Caller, err = authenticate(r, route.Needs(), c.Now); err != nil {
+			return nil, err
+		}
+		c.name(r)
 	}
 	if err := s.admit(c, route); err != nil {
 		return nil, err
@@ -82,8 +85,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	} else {
 		c.Body, err = s.readBody(r, c, route, limit)
 	}
-	if err == nil && s.SlowBody(c) {
-		_, err = authenticate(r, route, s.Store.Now())
+	if err == nil && !route.Open && s.SlowBody(c) {
+		_, err = authenticate(r, route.Needs(), s.Store.Now())
 	}
 	if err != nil {
 		return nil, err

@@ -47,8 +47,7 @@ const (
 	KindOpenADRResource     Kind = "openadrResource"
 )
 
-// Kinds returns all kinds in the order of an import, so that referenced entities exist
-// first.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	return []Kind{
 		KindSchema, KindErasure, KindVault, KindOrganization, KindKey, KindKeyUse, KindOperatorKey, KindUtility, KindDemandResponse, KindArea, KindRatePlan,

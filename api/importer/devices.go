@@ -22,9 +22,7 @@ func (l *hvacDeviceLine) prepare(c *check) storage.Entity {
 	c.p.Check(objectOrNull(l.LastOptimizationRunData), "lastOptimizationRunData", "must be an object or null")
 	stored, found := replaced[storage.HVACDevice](c, l.HVACDevice.Ref())
 	l.Keep(&stored, storage.Time{Time: c.now})
-	if found && !c.names("linked") {
-		l.Linked = stored.Linked
-	}
+	c.keep(found, "linked", &l.Linked, stored.Linked)
 	return &l.HVACDevice
 }
 

@@ -24,9 +24,7 @@ func (l *webhookEndpointLine) prepare(c *check) storage.Entity {
 	choice := wire.SecretChoice{Secret: l.Secret, Signature: storage.SignatureHMAC}
 	choice.Check(&c.p)
 	before, found := replaced[storage.WebhookEndpoint](c, e.Ref())
-	if found && !c.names("enabled") {
-		l.Enabled = before.Enabled
-	}
+	c.keep(found, "enabled", &l.Enabled, before.Enabled)
 	err := c.Configure(&l.EndpointSettings, &e, &before, &c.p)
 	if err == nil && c.p.Err() == nil {
 		if e.Secrets = before.Secrets; !e.Enabled {

@@ -110,9 +110,9 @@ func Import(ctx context.Context, d Deps, call *rest.Call, body []byte) (wire.Imp
 			im.read(number, text)
 		}
 	}
-	for _, kind := range storage.Kinds() {
+	for _, r := range resources {
 		store := im.store
-		switch kind {
+		switch r.kind {
 		case storage.KindRatePlan:
 			store = im.storePlans
 		case storage.KindPlanEvent:
@@ -120,7 +120,7 @@ func Import(ctx context.Context, d Deps, call *rest.Call, body []byte) (wire.Imp
 		case storage.KindMarketSeries:
 			store = im.storePrices
 		}
-		if err := store(ctx, im.byKind[kind]); err != nil {
+		if err := store(ctx, im.byKind[r.kind]); err != nil {
 			return wire.Imported{}, err
 		}
 		if im.cut && len(im.report.Secrets) == 0 {

@@ -115,19 +115,6 @@ func TestImport_HomeDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestResources_Order checks that an export has its lines in the order in which an import
-// stores them.
-func TestResources_Order(t *testing.T) {
-	var kinds []storage.Kind
-	for _, r := range resources {
-		kinds = append(kinds, r.kind)
-	}
-	imported := slices.DeleteFunc(storage.Kinds(), func(k storage.Kind) bool { return !slices.Contains(kinds, k) })
-	if !slices.Equal(kinds, imported) {
-		t.Errorf("an export has the order %v, an import %v", kinds, imported)
-	}
-}
-
 // TestExport_PageSize checks that a page of an export ends at its number of records or at its
 // size, and that the next page continues after it.
 func TestExport_PageSize(t *testing.T) {

@@ -26,8 +26,8 @@ type resourceLine struct {
 	line func() importLine
 }
 
-// resources lists the kinds of lines in the order of an import. storage.Kinds has the same
-// order. The documentation and an export have the same order.
+// resources lists the kinds of lines in the order in which an import stores them, so that
+// referenced entities exist first. The documentation and an export have the same order.
 var resources = []resourceLine{
 	{storage.KindOrganization, func() importLine { return &organizationLine{} }},
 	{storage.KindKey, func() importLine { return &keyLine{} }},
@@ -128,11 +128,14 @@ func replaced[T any, P storage.PointerTo[T]](c *check, ref storage.Ref) (e T, fo
 	return e, false
 }
 
-// names reports whether the line names a field. An import without the field must not resume
-// a paused endpoint, channel, schedule or source.
-func (c *check) names(field string) bool {
+// keep sets a field to its stored value if the line replaces an entity and does not name the
+// field. An import without the field must not resume a paused endpoint, channel, schedule or
+// source.
+func (c *check) keep(found bool, field string, value *bool, stored bool) {
 	var fields map[string]json.RawMessage
-	return json.Unmarshal(c.l.text, &fields) == nil && fields[field] != nil // the first decoding has reported the errors
+	if found && json.Unmarshal(c.l.text, &fields) == nil && fields[field] == nil { // the first decoding has reported the error
+		*value = stored
+	}
 }
 
 // owner adds a field error if the line's organization does not exist.

@@ -17,9 +17,7 @@ func (l *channelLine) prepare(c *check) storage.Entity {
 	ch := storage.Channel{ID: l.ID, Base: storage.Base{OrganizationID: l.OrganizationID}}
 	c.owner(&l.lineHead)
 	before, found := replaced[storage.Channel](c, ch.Ref())
-	if found && !c.names("enabled") {
-		l.Enabled = before.Enabled
-	}
+	c.keep(found, "enabled", &l.Enabled, before.Enabled)
 	c.failed(c.ConfigureChannel(&l.ChannelSettings, &ch, &before, &c.p))
 	return &ch
 }
@@ -37,9 +35,8 @@ func (l *scheduleLine) prepare(c *check) storage.Entity {
 	s := storage.NewSchedule(l.OrganizationID)
 	s.ID = l.ID
 	c.owner(&l.lineHead)
-	if before, found := replaced[storage.Schedule](c, s.Ref()); found && !c.names("enabled") {
-		l.Enabled = before.Enabled
-	}
+	before, found := replaced[storage.Schedule](c, s.Ref())
+	c.keep(found, "enabled", &l.Enabled, before.Enabled)
 	c.ConfigureSchedule(&l.ScheduleSettings, &s, &c.p)
 	return &s
 }
@@ -57,9 +54,7 @@ type sourceLine struct {
 func (l *sourceLine) prepare(c *check) storage.Entity {
 	source := storage.Source{ID: l.ID, Base: storage.Base{OrganizationID: c.sharedOwner(&l.lineHead)}}
 	before, found := replaced[storage.Source](c, source.Ref())
-	if found && !c.names("enabled") {
-		l.Enabled = before.Enabled
-	}
+	c.keep(found, "enabled", &l.Enabled, before.Enabled)
 	c.failed(c.ConfigureSource(&l.SourceSettings, &source, &before, &c.p))
 	return &source
 }

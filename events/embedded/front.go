@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // Sizes in bytes of the buffers of a connection: the front's own, and the kernel's, which would
@@ -50,7 +52,7 @@ func (f *front) accept() {
 		if err != nil {
 			if f.stopping.Err() == nil {
 				f.log.Error("MQTT connection not accepted", "error", err)
-				time.Sleep(time.Second) // such as until a file descriptor is free
+				periodic.Sleep(f.stopping, time.Second) // such as until a file descriptor is free
 			}
 			continue
 		}

@@ -2,12 +2,15 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gridhook/gridhook/events/periodic"
 )
 
 // Shares of the store that an organization's sessions and messages may take, as divisors. They
@@ -38,22 +41,16 @@ const (
 // limitClients disconnects the clients that dropClients drops, of every organization, until the
 // front stops.
 func (s *Server) limitClients() {
-	tick := time.NewTicker(checkInterval)
-	defer tick.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-s.front.stopping.Done():
-			return
-		case <-tick.C:
-		}
+	n := 0
+	_ = periodic.Run(s.front.stopping, checkInterval, s.options.Log, "check MQTT clients", func(context.Context) (err error) {
+		n++
 		a := s.organizations()
 		a.ready.Range(func(_, account any) bool {
-			if err := a.dropClients(account.(*server.Account), n%keyChecks == 0); err != nil {
-				a.log.Error("MQTT clients not checked", "error", err)
-			}
+			err = errors.Join(err, a.dropClients(account.(*server.Account), n%keyChecks == 0))
 			return true
 		})
-	}
+		return err
+	}) // always nil
 }
 
 // dropClients disconnects the clients of an account that have more than maxSubscriptions and, if

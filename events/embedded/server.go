@@ -243,9 +243,6 @@ func (s *Server) Restart(timeout time.Duration) error {
 	return s.start()
 }
 
-// ErrStopTimeout says that the server did not stop in time.
-var ErrStopTimeout = errors.New("the embedded nats-server did not stop in time")
-
 // Stop stops the server and waits until its files are closed.
 func (s *Server) Stop(timeout time.Duration) error {
 	s.closeFront()
@@ -260,6 +257,6 @@ func stop(ns *server.Server, timeout time.Duration) error {
 	case <-done:
 		return nil
 	case <-time.After(timeout):
-		return ErrStopTimeout
+		return errors.New("the embedded nats-server did not stop in time")
 	}
 }

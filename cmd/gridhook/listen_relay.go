@@ -68,11 +68,9 @@ func (g *globals) temporaryEndpoint(ctx context.Context, o *listenOptions) (c *c
 // a relay endpoint, because the command removes it at the end.
 func createTemporary(ctx context.Context, c *client.Client, o *listenOptions) (client.Endpoint, error) {
 	if o.endpoint == "" {
-		url, description := cmp.Or(o.publicURL, storage.RelayURL), "gridhook listen (temporary)"
-		fields := client.EndpointFields{URL: &url, Description: &description}
+		fields := client.EndpointFields{URL: new(cmp.Or(o.publicURL, storage.RelayURL)), Description: new("gridhook listen (temporary)")}
 		if o.publicURL == "" {
-			timeout, rate := relayTimeout.Seconds(), relayRate
-			fields.TimeoutSeconds, fields.RateLimit = &timeout, &rate
+			fields.TimeoutSeconds, fields.RateLimit = new(relayTimeout.Seconds()), new(relayRate)
 		}
 		return c.CreateEndpoint(ctx, client.NewEndpoint{EndpointFields: fields})
 	}

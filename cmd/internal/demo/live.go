@@ -80,8 +80,7 @@ func (d *demonstration) changePrices(ctx context.Context) (live *Live, err error
 	if err := sandbox.Import(ctx, operator, strings.NewReader(lines.String())); err != nil {
 		return nil, err
 	}
-	on := true
-	if _, err := operator.For(organization).CreateSchedule(ctx, client.ScheduleFields{OnPriceChange: &on}); err != nil {
+	if _, err := operator.For(organization).CreateSchedule(ctx, client.ScheduleFields{OnPriceChange: new(true)}); err != nil {
 		return nil, err
 	}
 	d.say("a source fetches the prices of a market for %d more homes; the market now publishes other prices", liveHomes)

@@ -14,13 +14,9 @@ import (
 )
 
 func address(s string) string {
-	const right = "must be an address to listen on, such as 127.0.0.1:8080 or :8080"
-	host, port, err := net.SplitHostPort(s)
-	if err != nil || strings.ContainsAny(host, " /") {
-		return right
-	}
-	_, err = strconv.ParseUint(port, 10, 16)
-	return unless(err == nil, right)
+	host, port, _ := net.SplitHostPort(s) // without a port if s is no address
+	_, err := strconv.ParseUint(port, 10, 16)
+	return unless(err == nil && !strings.ContainsAny(host, " /"), "must be an address to listen on, such as 127.0.0.1:8080 or :8080")
 }
 
 func adminAddress(c *Config) string {
@@ -68,9 +64,6 @@ func smtpFrom(c *Config) string {
 }
 
 func natsURL(s string) string {
-	if s == "" {
-		return "" // natsURL does not decide whether the setting is required
-	}
 	for server := range strings.SplitSeq(s, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
 		if err != nil || u.Hostname() == "" {

@@ -34,7 +34,8 @@ func Roles() []Role { return []Role{Serve, API, Worker} }
 //   - roles: the roles that take the setting, by default all; required: the roles that
 //     need a value
 //   - min, max: the inclusive bounds, in the form of a value; above: an exclusive lower
-//     bound; zero: 0 has a meaning of its own outside the bounds
+//     bound; zero: 0 has a meaning of its own outside the bounds; a fraction needs bounds,
+//     which refuse NaN and infinity
 //   - words: the only values of a text, comma-separated
 //   - file: the value is the path of a file to read
 //   - secret: the whole value is masked, or only the user data and the query of URLs

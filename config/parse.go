@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -23,7 +22,7 @@ func parse(field any, text string) error {
 	case *int:
 		return set(to, strconv.Atoi, text, "must be a whole number")
 	case *float64:
-		return set(to, finite, text, "must be a number")
+		return set(to, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }, text, "must be a number")
 	case *time.Duration:
 		return set(to, time.ParseDuration, text, "must be a duration such as 30s, 15m or 168h")
 	case *slog.Level:
@@ -46,15 +45,6 @@ func set[T any](to *T, parse func(string) (T, error), text, right string) error 
 	}
 	*to = v
 	return nil
-}
-
-// finite parses a number that is neither NaN nor infinite.
-func finite(text string) (float64, error) {
-	f, err := strconv.ParseFloat(text, 64)
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		err = strconv.ErrRange
-	}
-	return f, err
 }
 
 // kinds has the types of settings in one word, for the help and the reference. Every other

@@ -63,9 +63,6 @@ func (f Faults) Check() error {
 
 // delay waits for Slow. It returns false if ctx ends first.
 func (f Faults) delay(ctx context.Context) bool {
-	if f.Slow <= 0 {
-		return true
-	}
 	periodic.Sleep(ctx, f.Slow)
 	return ctx.Err() == nil
 }

@@ -69,10 +69,11 @@ func TestHistoryQuota_OpenADR(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	acme, _ := e.twoTenants()
 	e.quota = events.Quota{Bytes: 1}
+	key := e.key("acme", storage.ScopeBusiness) // before the other process, which begins with all records
 	deps := e.process(slog.New(slog.DiscardHandler))
 	deps.Registerer, deps.OpenADR = nil, true
 	e.public = e.serve(publicAPI(deps, rest.Options{}))
-	at, token := e.token(e.key("acme", storage.ScopeBusiness))
+	at, token := e.token(key)
 	program := func(method, path string) answer {
 		return e.send(request{method: method, url: at + path, header: http.Header{"Authorization": {"Bearer " + token}}, body: `{"programName":"` + path + `"}`})
 	}

@@ -114,7 +114,7 @@ const rightMasterKey = "must be the base64 of 32 random bytes, such as from \"op
 
 func masterKey(c *Config) string {
 	if c.MasterKey != "" && c.MasterKeyFile != "" {
-		return "must not be set together with master-key-file"
+		return "must be empty if master-key-file is set"
 	}
 	return masterKeys(c.MasterKey)
 }

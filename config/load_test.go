@@ -222,6 +222,18 @@ func TestLoad_Errors(t *testing.T) {
 		{"no time to answer", config.Serve, []string{"--request-timeout", "30s"}, "", "write-timeout (default) must be longer than request-timeout"},
 		{"an origin with a path", config.Serve, []string{"--cors-origins", "https://a.example,https://b.example/"}, "", "cors-origins (flag --cors-origins) must be origins"},
 		{"every origin", config.Serve, []string{"--cors-origins", "*"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"an origin of another scheme", config.Serve, []string{"--cors-origins", "ftp://a.example"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"an origin without a host", config.Serve, []string{"--cors-origins", "https://:443"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"an origin in capitals", config.Serve, []string{"--cors-origins", "https://A.example"}, "", "cors-origins (flag --cors-origins) must be origins"},
+		{"an SMTP server without a sender", config.Serve, []string{"--smtp-url", "smtp://relay"}, "", "smtp-from (default) must be an email address"},
+		{"a sender with a name", config.Serve, []string{"--smtp-url", "smtp://relay", "--smtp-from", "Ops <ops@a.example>"}, "", "smtp-from (flag --smtp-from) must be an email address"},
+		{"a sender that is no address", config.Serve, []string{"--smtp-from", "ops"}, "", "smtp-from (flag --smtp-from) must be an email address"},
+		{"an SMTP server of another scheme", config.Serve, []string{"--smtp-url", "http://u:hunter2@relay"}, "", "smtp-url (flag --smtp-url) must be a URL such as smtp://"},
+		{"an SMTP server without TLS that has TLS", config.Serve, []string{"--smtp-url", "smtps://relay?tls=none"}, "", "smtp-url (flag --smtp-url) must be a URL such as smtp://"},
+		{"an SMTP server with an unknown option", config.Serve, []string{"--smtp-url", "smtp://relay?tls=some"}, "", "smtp-url (flag --smtp-url) must be a URL such as smtp://"},
+		{"a master key twice", config.Serve, []string{"--master-key", randomKey, "--master-key-file", write(t, "master.key", randomKey)}, "", `master-key (flag --master-key) must be empty if master-key-file is set, not "********"`},
+		{"a short master key", config.Serve, []string{"--master-key", randomKey + ",aHVudGVyMg=="}, "", "master-key (flag --master-key) must be the base64 of 32 random bytes"},
+		{"a master key that is no base64", config.Serve, []string{"--master-key", "hunter2!"}, "", "master-key (flag --master-key) must be the base64 of 32 random bytes"},
 		{"a collector without a scheme", config.Serve, []string{"--trace-endpoint", "127.0.0.1:4318"}, "", "trace-endpoint (flag --trace-endpoint) must be an http or https URL"},
 		{"a query stays secret", config.Serve, []string{"--trace-endpoint", "ftp://c?key=hunter2"}, "", `not "ftp://c?xxxxx"`},
 		{"a query with a comma stays secret", config.Serve, []string{"--trace-endpoint", "ftp://c?key=12,hunter2"}, "", `not "********"`},
@@ -244,6 +256,43 @@ func TestLoad_Errors(t *testing.T) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})
+	}
+}
+
+// randomKey is a master key.
+const randomKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+
+// The forms that the documentation names are accepted, alone and together.
+func TestLoad_Accepted(t *testing.T) {
+	for _, args := range [][]string{
+		{"--cors-origins", "https://a.example, http://127.0.0.1:3000"},
+		{"--smtp-from", "ops@a.example"},
+		{"--smtp-url", "smtp://u:p@relay:587", "--smtp-from", "ops@a.example"},
+		{"--smtp-url", "smtp://relay:25?tls=none", "--smtp-from", "ops@a.example"},
+		{"--smtp-url", "smtps://relay", "--smtp-from", "ops@a.example"},
+		{"--master-key", randomKey + ", " + randomKey},
+		{"--master-key-file", write(t, "master.key", randomKey+"\n"+randomKey+"\n")},
+	} {
+		if _, err := load(t, config.Serve, args, nil, ""); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// The secrets on a command line are those that other users of the machine could read: no
+// secret of another source, no empty value, and no URL without user data.
+func TestFlagSecrets(t *testing.T) {
+	loaded, err := load(t, config.Serve, []string{
+		"--master-key", randomKey, "--smtp-url", "smtp://u:p@relay", "--smtp-from", "ops@a.example",
+		"--egress-proxy", "http://proxy:3128", "--trace-headers", "",
+	}, []string{"GRIDHOOK_OPERATOR_KEY=hunter2hunter2hunter2"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := loaded.FlagSecrets()
+	slices.Sort(got)
+	if want := []string{"master-key", "smtp-url"}; !slices.Equal(got, want) {
+		t.Errorf("the secrets are %q, want %q", got, want)
 	}
 }
 

@@ -110,9 +110,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 		gone = "the endpoint no longer receives " + n.Type
 	}
 	if gone != "" {
-		return w.recordNotice(ctx, t, &result{delivery: events.Delivery{
-			EndpointID: t.EndpointID, Outcome: events.OutcomeFailed, Attempt: t.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: gone,
-		}})
+		return w.dropNotice(ctx, t, n.OrganizationID, gone)
 	}
 	ctx, span := tracing.Start(ctx, w.Tracer, "notify", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
 	defer span.End()
@@ -160,6 +158,16 @@ func (w *Worker) putOutcome(ctx context.Context, t events.NoticeAttempt, owner s
 	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }
 
+// dropNotice stores that a receiver of an owner no longer receives a notice, and why. It is no
+// failure to alert about.
+func (w *Worker) dropNotice(ctx context.Context, t events.NoticeAttempt, owner, reason string) error {
+	receiver := t.EndpointID + t.ChannelID
+	w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", owner, "receiver", receiver, "reason", reason)
+	return w.putOutcome(ctx, t, owner, &result{delivery: events.Delivery{
+		EndpointID: receiver, Outcome: events.OutcomeFailed, Attempt: t.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: reason,
+	}})
+}
+
 // Each notification channel has its own task for a notice, too. These tasks and the tasks
 // for endpoints have separate queues. So neither an endpoint nor another channel waits for
 // an SMTP server that hangs.
@@ -171,8 +179,8 @@ const (
 	channelHangs = 500 * time.Millisecond
 )
 
-// errNotSent says that a message is not sent to a channel, and why.
-var errNotSent = errors.New("not sent")
+// errFlooded says that a channel's rate has no place for a message within a day.
+var errFlooded = errors.New("the channel has too many messages")
 
 // handleChannelTask makes an attempt to send a notice to a channel.
 func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken events.Taken) error {
@@ -188,19 +196,19 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 	c, err := storage.Get[storage.Channel](w.Store, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel was deleted", errNotSent))
+		return w.dropNotice(ctx, t, t.Owner, "the channel was deleted")
 	case storage.NoRecord(err):
-		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the stored channel %q cannot be used: update it", errNotSent, t.ChannelID))
+		return w.dropNotice(ctx, t, t.Owner, fmt.Sprintf("the stored channel %q cannot be used: update it", t.ChannelID))
 	case err != nil:
 		return err
 	case !c.Wants(t.Notice.Type):
-		return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel is disabled or no longer receives %s", errNotSent, t.Notice.Type))
+		return w.dropNotice(ctx, t, t.Owner, "the channel is disabled or no longer receives "+t.Notice.Type)
 	}
 	if !t.Admitted {
 		now := w.Now()
 		wait, ok := w.channels.Admit(ref, now, t.Notice.CreatedAt.Add(events.LongestRetry).Sub(now))
 		if !ok {
-			return w.recordChannel(ctx, t, 0, fmt.Errorf("%w: the channel has too many messages", errNotSent))
+			return w.recordChannel(ctx, t, 0, errFlooded)
 		}
 		if t.Admitted = true; wait > 0 {
 			return w.putAttempt(ctx, &t, now.Add(wait))
@@ -216,7 +224,7 @@ func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken 
 }
 
 // recordChannel stores an attempt to send a notice to a channel, which took a time. After a
-// failure other than errNotSent another attempt follows.
+// failure other than errFlooded another attempt follows.
 func (w *Worker) recordChannel(ctx context.Context, t events.NoticeAttempt, took time.Duration, failure error) error {
 	now := w.Now()
 	r := result{delivery: events.Delivery{
@@ -232,7 +240,7 @@ func (w *Worker) recordChannel(ctx context.Context, t events.NoticeAttempt, took
 	due, ok := policy.Next(storage.DefaultRetryPolicy(), t.Attempt, now, t.Notice.CreatedAt.Add(events.LongestRetry), 0, w.Jitter())
 	details := []any{"notice", t.Notice.ID, "type", t.Notice.Type, "org", t.Owner, "channel", t.ChannelID, "attempt", t.Attempt, "reason", failure}
 	switch {
-	case errors.Is(failure, errNotSent):
+	case errors.Is(failure, errFlooded):
 		d.Attempt--
 		fallthrough
 	case !ok:

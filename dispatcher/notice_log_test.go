@@ -76,7 +76,7 @@ func TestChannel_DeliveryLog(t *testing.T) {
 		for _, c := range []*chat{later, deleted, paused} {
 			c.status.Store(http.StatusServiceUnavailable)
 		}
-		w.worker()
+		worker := w.worker()
 		n := quotaNotice("org", "01JZ2E6K8M0000000000000000")
 		w.putNotice(n)
 		<-time.After(time.Second) // the first attempts are over
@@ -87,6 +87,10 @@ func TestChannel_DeliveryLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.rest(time.Hour)
+		// A channel that its owner ended has no failed attempt to alert about.
+		if n := worker.metrics(t)["gridhook_channel_attempts_total"]; n != 5 {
+			t.Errorf("%v attempts are counted, want one at each channel and the second at one", n)
+		}
 		defer w.running(w.follow)()
 		<-time.After(time.Second)
 		for owner, want := range map[string]map[string]string{

@@ -134,9 +134,9 @@ func TestDeliveryLog_Events(t *testing.T) {
 	if log := e.ask(acme, deliveriesPath+message+"/get", "").ok(t); log["eventType"] != "flex_alert" || len(log["attempts"].([]any)) != 1 {
 		t.Errorf("the delivery is %v", log)
 	}
-	for operation, says := range map[string]string{"retry": "The delivery is of an event", "request": "it was an event"} {
-		if got := e.ask(acme, deliveriesPath+message+"/"+operation, "").expect(t, 409, rest.CodeConflict).body; !strings.Contains(string(got), says) {
-			t.Errorf("%s responds %q, want %q", operation, got, says)
+	for _, operation := range []string{"retry", "request"} {
+		if got := e.ask(acme, deliveriesPath+message+"/"+operation, "").expect(t, 409, rest.CodeConflict).body; !strings.Contains(string(got), "The delivery is of an event") {
+			t.Errorf("%s responds %q", operation, got)
 		}
 	}
 }

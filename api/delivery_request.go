@@ -15,7 +15,7 @@ import (
 
 // errNoMessage is the problem of a delivery whose body cannot be made again.
 var errNoMessage = rest.NewProblem(rest.CodeConflict,
-	"The body of the delivery is not stored and cannot be made again: it was an event, the endpoint or the home was deleted, or the home cannot be priced now.",
+	"The body of the delivery is not stored and cannot be made again: the endpoint or the home was deleted, or the home cannot be priced now.",
 	"Get the delivery for its attempts.")
 
 // deliveryRequest makes the request of a delivery again: of the inputs that are stored
@@ -25,7 +25,9 @@ func (s *server) deliveryRequest(ctx context.Context, c *rest.Call, _ *struct{})
 	switch {
 	case err != nil:
 		return out, err
-	case log.EventType != "", strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
+	case log.EventType != "":
+		return out, errEvent
+	case strings.HasPrefix(log.EndpointID, storage.SubscriptionPrefix):
 		return out, errNoMessage
 	}
 	e, err := storage.Get[storage.WebhookEndpoint](s.Store, storage.KindWebhookEndpoint.Ref(c.Org, log.EndpointID))

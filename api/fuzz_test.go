@@ -32,6 +32,10 @@ func (nothing) FirstRequest(context.Context, events.Trigger) (events.Trigger, er
 	return events.Trigger{}, nil
 }
 
+func (nothing) Newest(context.Context, string) (events.Trigger, error) {
+	return events.Trigger{}, nil
+}
+
 // unavailable is a relay without clients, and takes no tasks.
 type unavailable struct{}
 

@@ -21,7 +21,7 @@ var (
 	errSuperseded  = rest.NewProblem(rest.CodeConflict, "A newer trigger supersedes the delivery.", "Retry the delivery of the newest trigger, or trigger again.")
 	errEndpointOff = rest.NewProblem(rest.CodeConflict, "The endpoint is disabled or deleted.", "Enable the endpoint first.")
 	errCallback    = rest.NewProblem(rest.CodeConflict, "The delivery went to the callback of an OpenADR subscription and cannot be retried.", "Read the object with the OpenADR interface.")
-	errEvent       = rest.NewProblem(rest.CodeConflict, "The delivery is of an event. Gridhook does not store events, so they cannot be sent again.", "Read the state that the event is about.")
+	errEvent       = rest.NewProblem(rest.CodeConflict, "The delivery is of an event. Gridhook does not store the bodies of events.", "Read the state that the event is about.")
 	errReplaying   = rest.NewProblem(rest.CodeConflict, "A replay of the endpoint is running.", "Wait until the replay is completed.")
 )
 
@@ -56,7 +56,7 @@ func (s *server) retryDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (
 	if err != nil {
 		return wire.AcceptedRetry{}, err
 	}
-	newest, err := s.Ledger.Newest(c.Org)
+	newest, err := s.Triggers.Newest(ctx, c.Org)
 	switch {
 	case err != nil:
 		return wire.AcceptedRetry{}, err

@@ -90,15 +90,11 @@ func (w *Worker) firstAttempts(v storage.View, n *events.Notice) (list []events.
 
 // handleNoticeTask makes an attempt to send a notice to an endpoint.
 func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken events.Taken) error {
-	var t events.NoticeAttempt
-	if err := json.Unmarshal(task.Body, &t); err != nil {
+	t, done, err := w.noticeAttempt(ctx, task)
+	if done || err != nil {
 		return err
 	}
 	n := &t.Notice
-	// A redelivered notice stores its tasks again, even if they are done.
-	if done, err := w.Bus.HasReceipt(ctx, n.OrganizationID, t.LogID(), noticeKey(&t)); done || err != nil {
-		return err
-	}
 	trigger := &events.Trigger{ID: n.ID, OrganizationID: n.OrganizationID, CreatedAt: n.CreatedAt, Traceparent: n.Traceparent}
 	to, gone, err := w.recipient(trigger, t.EndpointID)
 	switch {
@@ -110,7 +106,7 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 		gone = "the endpoint no longer receives " + n.Type
 	}
 	if gone != "" {
-		return w.dropNotice(ctx, t, n.OrganizationID, gone)
+		return w.dropNotice(ctx, t, gone)
 	}
 	ctx, span := tracing.Start(ctx, w.Tracer, "notify", trigger, attribute.String("gridhook.notice.id", n.ID), attribute.String("gridhook.event", n.Type))
 	defer span.End()
@@ -122,9 +118,19 @@ func (w *Worker) handleNoticeTask(ctx context.Context, task events.Task, taken e
 	return w.recordNotice(ctx, t, &results[0])
 }
 
+// noticeAttempt returns the attempt of a task, and whether it is done: a redelivered notice
+// stores its tasks again.
+func (w *Worker) noticeAttempt(ctx context.Context, task events.Task) (t events.NoticeAttempt, done bool, err error) {
+	if err = json.Unmarshal(task.Body, &t); err == nil {
+		owner, id := t.Logged()
+		done, err = w.Bus.HasReceipt(ctx, owner, id, noticeKey(&t))
+	}
+	return t, done, err
+}
+
 // noticeKey identifies an attempt among the receipts of its notice.
 func noticeKey(t *events.NoticeAttempt) string {
-	return "n" + strconv.Itoa(t.Attempt) + "." + t.EndpointID + t.ChannelID
+	return "n" + strconv.Itoa(t.Attempt) + "." + t.Receiver()
 }
 
 // recordNotice stores an attempt to send a notice to an endpoint.
@@ -137,14 +143,14 @@ func (w *Worker) recordNotice(ctx context.Context, t events.NoticeAttempt, r *re
 	if last := d.Last(); last.Counts() {
 		w.metrics.notices.WithLabelValues(string(d.Outcome)).Inc()
 	}
-	return w.putOutcome(ctx, t, n.OrganizationID, r)
+	return w.putOutcome(ctx, t, r)
 }
 
-// putOutcome stores the task of the next attempt, and then the outcome of this attempt at a
-// receiver of an owner.
-func (w *Worker) putOutcome(ctx context.Context, t events.NoticeAttempt, owner string, r *result) error {
+// putOutcome stores the task of the next attempt, and then the outcome of this attempt.
+func (w *Worker) putOutcome(ctx context.Context, t events.NoticeAttempt, r *result) error {
+	owner, id := t.Logged()
 	receipt := events.Receipt{
-		TriggerID: t.LogID(), OrganizationID: owner, Key: noticeKey(&t), EventType: t.Notice.Type, Deliveries: []events.Delivery{r.delivery},
+		TriggerID: id, OrganizationID: owner, Key: noticeKey(&t), EventType: t.Notice.Type, Deliveries: []events.Delivery{r.delivery},
 	}
 	if !r.dueAt.IsZero() {
 		t.Attempt = r.nextAttempt
@@ -158,13 +164,12 @@ func (w *Worker) putOutcome(ctx context.Context, t events.NoticeAttempt, owner s
 	return w.persist(ctx, func(ctx context.Context) error { return w.Bus.PutReceipt(ctx, receipt) })
 }
 
-// dropNotice stores that a receiver of an owner no longer receives a notice, and why. It is no
-// failure to alert about.
-func (w *Worker) dropNotice(ctx context.Context, t events.NoticeAttempt, owner, reason string) error {
-	receiver := t.EndpointID + t.ChannelID
-	w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", owner, "receiver", receiver, "reason", reason)
-	return w.putOutcome(ctx, t, owner, &result{delivery: events.Delivery{
-		EndpointID: receiver, Outcome: events.OutcomeFailed, Attempt: t.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: reason,
+// dropNotice stores that a receiver no longer receives a notice, and why. It is no failure to
+// alert about.
+func (w *Worker) dropNotice(ctx context.Context, t events.NoticeAttempt, reason string) error {
+	w.Log.Info("notice no longer wanted, dropped", "notice", t.Notice.ID, "org", t.Notice.OrganizationID, "receiver", t.Receiver(), "reason", reason)
+	return w.putOutcome(ctx, t, &result{delivery: events.Delivery{
+		EndpointID: t.Receiver(), Outcome: events.OutcomeFailed, Attempt: t.Attempt - 1, At: storage.Time{Time: w.Store.Now()}, Reason: reason,
 	}})
 }
 
@@ -184,25 +189,21 @@ var errFlooded = errors.New("the channel has too many messages")
 
 // handleChannelTask makes an attempt to send a notice to a channel.
 func (w *Worker) handleChannelTask(ctx context.Context, task events.Task, taken events.Taken) error {
-	var t events.NoticeAttempt
-	if err := json.Unmarshal(task.Body, &t); err != nil {
-		return err
-	}
-	// A redelivered notice stores its tasks again, even if they are done.
-	if done, err := w.Bus.HasReceipt(ctx, t.Owner, t.LogID(), noticeKey(&t)); done || err != nil {
+	t, done, err := w.noticeAttempt(ctx, task)
+	if done || err != nil {
 		return err
 	}
 	ref := storage.KindChannel.Ref(t.Owner, t.ChannelID)
 	c, err := storage.Get[storage.Channel](w.Store, ref)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return w.dropNotice(ctx, t, t.Owner, "the channel was deleted")
+		return w.dropNotice(ctx, t, "the channel was deleted")
 	case storage.NoRecord(err):
-		return w.dropNotice(ctx, t, t.Owner, fmt.Sprintf("the stored channel %q cannot be used: update it", t.ChannelID))
+		return w.dropNotice(ctx, t, fmt.Sprintf("the stored channel %q cannot be used: update it", t.ChannelID))
 	case err != nil:
 		return err
 	case !c.Wants(t.Notice.Type):
-		return w.dropNotice(ctx, t, t.Owner, "the channel is disabled or no longer receives "+t.Notice.Type)
+		return w.dropNotice(ctx, t, "the channel is disabled or no longer receives "+t.Notice.Type)
 	}
 	if !t.Admitted {
 		now := w.Now()
@@ -234,7 +235,7 @@ func (w *Worker) recordChannel(ctx context.Context, t events.NoticeAttempt, took
 	d := &r.delivery
 	defer func() { w.metrics.channels.WithLabelValues(string(d.Outcome)).Inc() }()
 	if failure == nil {
-		return w.putOutcome(ctx, t, t.Owner, &r)
+		return w.putOutcome(ctx, t, &r)
 	}
 	d.Reason = failure.Error()
 	due, ok := policy.Next(storage.DefaultRetryPolicy(), t.Attempt, now, t.Notice.CreatedAt.Add(events.LongestRetry), 0, w.Jitter())
@@ -251,7 +252,7 @@ func (w *Worker) recordChannel(ctx context.Context, t events.NoticeAttempt, took
 		r.dueAt, r.nextAttempt = due, t.Attempt+1
 		w.Log.Info("channel attempt failed, retrying", details...)
 	}
-	return w.putOutcome(ctx, t, t.Owner, &r)
+	return w.putOutcome(ctx, t, &r)
 }
 
 // putAttempt stores the task of an attempt to send a notice.

@@ -127,13 +127,17 @@ type NoticeAttempt struct {
 	Admitted bool `json:"admitted,omitempty"`
 }
 
-// LogID identifies the notice in the delivery log of the receiver's owner. The operator's
-// channels carry the notices of organizations, whose logs must not show their outcomes.
-func (t *NoticeAttempt) LogID() string {
+// Receiver returns the identifier of the endpoint or of the channel.
+func (t *NoticeAttempt) Receiver() string { return t.EndpointID + t.ChannelID }
+
+// Logged returns the owner of the delivery log with the attempt, and the notice's identifier
+// there. The operator's channels carry the notices of organizations, whose logs must not show
+// their outcomes.
+func (t *NoticeAttempt) Logged() (owner, id string) {
 	if t.Owner == storage.Shared {
-		return t.Notice.ID + "_operator"
+		return t.Owner, t.Notice.ID + "_operator"
 	}
-	return t.Notice.ID
+	return t.Notice.OrganizationID, t.Notice.ID
 }
 
 // Task returns the task of the attempt at a time. Each notice has at most one task for an

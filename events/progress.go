@@ -74,6 +74,9 @@ type TriggerLog interface {
 	// FirstRequest returns the unexpired trigger with the idempotency key of t, zero if
 	// there is none. Errors: storage.ErrUnavailable.
 	FirstRequest(ctx context.Context, t Trigger) (Trigger, error)
+	// Newest returns an organization's newest trigger, zero if there is none. Errors:
+	// storage.ErrUnavailable.
+	Newest(ctx context.Context, org string) (Trigger, error)
 }
 
 // Run is one run of a schedule.

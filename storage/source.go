@@ -148,7 +148,7 @@ type SourceRun struct {
 	Seconds  float64       `json:"seconds" doc:"The duration of the run." example:"0.8"`
 }
 
-// SourceProgress says when a source ran and runs next, and what it has.
+// SourceProgress has the times of a source's runs, and the end of its prices.
 type SourceProgress struct {
 	LastRunAt  Time `json:"lastRunAt" nullable:"true" doc:"null if the source has not run since its last change."`
 	LastGoodAt Time `json:"lastGoodAt" nullable:"true" doc:"When a run last succeeded, null if none has since the last change."`

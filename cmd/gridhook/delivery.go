@@ -2,8 +2,6 @@ package main
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +12,7 @@ import (
 func newDeliveryCommand(g *globals) *cobra.Command {
 	r := deliveries(g)
 	ofEvents := r
-	ofEvents.noun, ofEvents.plural = "event delivery", "matching deliveries of events"
-	ofEvents.columns = strings.Replace(r.columns, "HOME:homeId", "EVENT:eventType", 1)
+	ofEvents.noun, ofEvents.plural, ofEvents.columns = "event delivery", "matching deliveries of events", deliveryColumns("EVENT:eventType")
 	period := []bodyFlag{
 		{name: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
 		{name: "until", value: pastText(""), help: "latest last attempt: a `time`, or a duration before now"},
@@ -27,13 +24,13 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 			example: `  gridhook delivery list --org acme --trigger trg_01JZ0000000000000000000000
   gridhook delivery list --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED --since 1h --json
   gridhook delivery list --org acme --home home_1`,
-			flags: slices.Concat(deliveryFlags(), period),
+			flags: append(deliveryFlags(), period...),
 		}),
 		ofEvents.listOf(operation{
 			use: "events", short: "List deliveries of events other than signals, such as flex_alert, newest first",
 			example: `  gridhook delivery events --org acme --since 24h
   gridhook delivery events --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED`,
-			usual: fields{"events": true}, flags: append(slices.DeleteFunc(deliveryFlags(), func(f bodyFlag) bool { return f.name == "trigger" || f.name == "home" }), period...),
+			usual: fields{"events": true}, flags: append(receiverFlags(), period...),
 		}),
 		r.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
@@ -53,18 +50,29 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 func deliveries(g *globals) resource {
 	return resource{
 		g: g, noun: "message", plural: "matching deliveries", path: "/v1/webhook/deliveries", scope: g.forOrg,
-		columns: "MESSAGE:id, HOME:homeId, ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason",
+		columns: deliveryColumns("HOME:homeId"),
 		more:    "TOOK:durationMs:ms, TRIGGER:triggerId",
 		fields:  "message:id, trigger:triggerId, event:eventType, home:homeId, endpoint:endpointId, outcome:outcome, last batch:batchId, next attempt:nextAt",
 		below:   showAttempts,
 	}
 }
 
-// deliveryFlags filter deliveries.
+// deliveryColumns are the columns of deliveries, with the column of what was delivered.
+func deliveryColumns(what string) string {
+	return "MESSAGE:id, " + what + ", ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason"
+}
+
+// deliveryFlags filter deliveries of signals.
 func deliveryFlags() []bodyFlag {
-	return []bodyFlag{
+	return append([]bodyFlag{
 		{name: "trigger", field: "triggerId", help: "`trigger` of the deliveries (default all)"},
 		{name: "home", field: "homeId", help: "`home` of the deliveries (default all)"},
+	}, receiverFlags()...)
+}
+
+// receiverFlags filter deliveries by their receivers and outcomes.
+func receiverFlags() []bodyFlag {
+	return []bodyFlag{
 		{name: "endpoint", field: "endpointId", help: "`endpoint` of the deliveries (default all)"},
 		{name: "outcome", value: enum(""), help: "`outcome` of the deliveries, such as FAILED (default all)", words: wire.Texts(events.Outcomes())},
 	}

@@ -63,8 +63,7 @@ func sliceMessageID(s events.Slice) string {
 	return id
 }
 
-// Newest returns an organization's newest trigger, zero if there is none. Errors:
-// storage.ErrUnavailable.
+// Newest implements events.TriggerLog.
 func (c *Conn) Newest(ctx context.Context, org string) (events.Trigger, error) {
 	return c.lastTrigger(ctx, triggerPrefix+org+".*")
 }

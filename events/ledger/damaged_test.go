@@ -115,7 +115,6 @@ func TestQueries_DamagedValues(t *testing.T) {
 	}{
 		"Progress": {[]string{triggers}, func(l *Ledger, tr events.Trigger) error { _, err := l.Progress("org", tr.ID); return err }},
 		"Recent":   {[]string{triggers}, func(l *Ledger, _ events.Trigger) error { _, err := l.Recent("org", 9); return err }},
-		"Newest":   {[]string{triggers}, func(l *Ledger, _ events.Trigger) error { _, err := l.Newest("org"); return err }},
 		"RanOut":   {[]string{triggers}, func(l *Ledger, _ events.Trigger) error { _, err := l.RanOut("org", noon); return err }},
 		"History": {[]string{triggers}, func(l *Ledger, _ events.Trigger) error {
 			_, err := l.History(t.Context(), "org", noon)

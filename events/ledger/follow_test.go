@@ -273,6 +273,8 @@ func (a *acceptor) FirstRequest(context.Context, events.Trigger) (events.Trigger
 	return events.Trigger{}, a.err
 }
 
+func (a *acceptor) Newest(context.Context, string) (events.Trigger, error) { return a.last, a.err }
+
 func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedger(t)
@@ -285,7 +287,7 @@ func TestProgress_AwaitsAcceptedTriggers(t *testing.T) {
 		}
 		await := func() { _, _ = l.Progress("org", "trg_1") }
 		queries := map[string]func(){
-			"Recent": func() { _, _ = l.Recent("org", 1) }, "LastRun": func() { _, _ = l.LastRun("org", "schedule") }, "Newest": func() { _, _ = l.Newest("org") },
+			"Recent": func() { _, _ = l.Recent("org", 1) }, "LastRun": func() { _, _ = l.LastRun("org", "schedule") },
 			"Usage": func() { _, _ = l.Usage("org") }, "Deliveries": func() { _, _, _ = l.Deliveries("org", events.DeliveryQuery{Limit: 1}) },
 		}
 		if d := took(await); d != 0 {

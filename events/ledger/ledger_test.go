@@ -282,11 +282,6 @@ func TestRecent_Order(t *testing.T) {
 	if list, err := l.Recent("orh", 9); err != nil || len(list) != 5 || list[0].TriggerID != "trg_y4" {
 		t.Errorf("last organization has %+v, %v", list, err)
 	}
-	for org, want := range map[string]string{"org": "trg_4", "none": ""} {
-		if newest, err := l.Newest(org); err != nil || newest.ID != want || (newest.Sequence == 0) != (want == "") {
-			t.Errorf("newest trigger of %s is %+v, %v", org, newest, err)
-		}
-	}
 }
 
 // pages reads all pages with at most limit deliveries each.

@@ -140,6 +140,9 @@ func (r *reading) tally(id string, t *tally, from cursor) (more bool, err error)
 	if !r.query.Events {
 		return r.trigger(t, from.place)
 	}
+	if t.LastAt.Before(r.query.Since) {
+		return false, nil
+	}
 	if r.opened++; r.opened > maxOpened {
 		r.last = from
 		return true, nil

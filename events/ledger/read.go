@@ -68,16 +68,6 @@ func (l *Ledger) Recent(org string, limit int) ([]events.Progress, error) {
 	return list, err
 }
 
-// Newest returns an organization's newest trigger, zero if there is none.
-func (l *Ledger) Newest(org string) (newest events.Trigger, err error) {
-	l.await()
-	err = l.eachNewest(org, func(t *tally) bool {
-		newest = t.trigger()
-		return false
-	})
-	return newest, err
-}
-
 // LastRun returns the last run of a schedule, zero if there was none. Triggers are folded
 // in the order of their log, so the last stored run is the newest.
 func (l *Ledger) LastRun(org, scheduleID string) (run events.Run, err error) {

@@ -18,7 +18,7 @@ func (l *Ledger) Usage(org string) (events.Usage, error) {
 // usage is Usage without the triggers that the ledger does not show yet.
 func (l *Ledger) usage(org string) (u events.Usage, err error) { return l.usageWith(org, nil) }
 
-// usageWith is usage with other triggers, of which the ledger may show some already.
+// usageWith is usage with other triggers. The ledger may show some of them already.
 func (l *Ledger) usageWith(org string, others []string) (u events.Usage, err error) {
 	err = l.file.View(func(tx *bbolt.Tx) error {
 		u, _, err = usageTable.Get(tx, []byte(org))

@@ -194,6 +194,10 @@ func (l *triggers) FirstRequest(context.Context, events.Trigger) (events.Trigger
 	return events.Trigger{}, nil
 }
 
+func (l *triggers) Newest(context.Context, string) (events.Trigger, error) {
+	return events.Trigger{}, nil
+}
+
 func (l *triggers) LastOf(_ context.Context, org, scheduleID string) (events.Trigger, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

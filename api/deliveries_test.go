@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,39 @@ func TestDeliveryLog(t *testing.T) {
 	}
 	e.ask(bolt, deliveriesPath+messages[1]+"/get", "").expect(t, 404, rest.CodeNotFound)
 	e.ask(acme, deliveriesPath+"msg_unknown/get", "").expect(t, 404, rest.CodeNotFound)
+}
+
+// An operator key without an organization reads the messages to the operator's channels. The
+// log of an organization does not have them, and the operator's log has nothing else.
+func TestDeliveryLog_OfOperator(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	acme, _ := e.twoTenants()
+	const event = "evt_01JZ2E6K8M0000000000000000_operator"
+	message := events.MessageID(event, "", "ch_1")
+	e.record(events.Receipt{
+		TriggerID: event, OrganizationID: storage.Shared, Key: "n1.ch_1", EventType: storage.EventEndpointDisabled,
+		Deliveries: []events.Delivery{{EndpointID: "ch_1", Outcome: events.OutcomeDelivered, Attempt: 1, At: storage.Time{Time: e.clock().UTC()}}},
+	}, func() bool { _, err := e.deps.Ledger.Delivery(storage.Shared, message); return err == nil })
+	for name, c := range map[string]struct {
+		list answer
+		want []string
+	}{
+		"the operator":           {e.operate(deliveriesPath+"list", `{"events":true}`), []string{message}},
+		"the operator's signals": {e.operate(deliveriesPath+"list", ""), nil},
+		"an organization":        {e.ask(acme, deliveriesPath+"list", `{"events":true}`), nil},
+	} {
+		var got []string
+		for _, d := range c.list.ok(t)["data"].([]any) {
+			got = append(got, d.(map[string]any)["id"].(string))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("the list of %s is %q, want %q", name, got, c.want)
+		}
+	}
+	if log := e.operate(deliveriesPath+message+"/get", "").ok(t); log["endpointId"] != "ch_1" {
+		t.Errorf("the operator's delivery is %v", log)
+	}
+	e.ask(acme, deliveriesPath+message+"/get", "").expect(t, 404, rest.CodeNotFound)
 }
 
 // The log of events is apart from the log of signals. An event cannot be sent again, and the

@@ -73,11 +73,12 @@ var webhookRoutes = []operation{
 	}, (*server).getTrigger),
 	do(rest.Route{Path: "/v1/webhook/price_signal/trigger/list", Name: "listTriggers", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable}, Summary: "List triggers, the newest first"}, (*server).listTriggers),
 	do(rest.Route{
-		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
+		Path: "/v1/webhook/deliveries/list", Name: "listDeliveries", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 		Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",
 		Description: "The newest triggers come first, and the homes of a trigger in order. Each delivery is listed exactly once, even while " +
 			"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page. " +
-			"With events, the deliveries of events are listed instead, the newest event first.",
+			"With events, the deliveries of events are listed instead, the newest event first. Without an organization, an operator key " +
+			"gets the messages to the operator's channels so.",
 	}, (*server).listDeliveries),
 	do(rest.Route{
 		Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},
@@ -85,7 +86,7 @@ var webhookRoutes = []operation{
 		Description: "A delivery counts in the hour of its trigger. Without an organization, an operator key gets the sums over all organizations.",
 	}, (*server).deliveryHistory),
 	do(rest.Route{
-		Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Scope: storage.ScopeRead, Errors: []string{rest.CodeUnavailable},
+		Path: "/v1/webhook/deliveries/{id}/get", Name: "getDelivery", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},
 		Summary:     "Get a delivery with all its attempts",
 		Description: "The identifier is the webhook-id of the delivery.",
 	}, (*server).getDelivery),

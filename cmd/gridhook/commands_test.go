@@ -261,6 +261,7 @@ func TestCommands(t *testing.T) {
 			`{"events":true,"endpointId":"ep_1","limit":5}`, data(`{"id":"msg_2","triggerId":"evt_1","eventType":"flex_alert","homeId":"","endpointId":"ep_1","outcome":"DELIVERED","attempt":1,"status":204,"at":"2026-07-01T00:00:00.000Z"}`),
 			"MESSAGE  EVENT       ENDPOINT  OUTCOME    ATTEMPTS  STATUS  AT                    NEXT  REASON\nmsg_2    flex_alert  ep_1      DELIVERED  1         204     2026-07-01T00:00:00Z  -     -\n",
 		},
+		{"delivery events --outcome failed", "/v1/webhook/deliveries/list", "", `{"events":true,"outcome":"FAILED","limit":1000}`, data(), "There are no matching deliveries of events.\n"},
 		{
 			"channel get ch_1 --org acme", "/v1/channels/ch_1/get", "acme", `{}`,
 			`{"id":"ch_1","kind":"SLACK","address":"https://hooks.example/********","events":[],"enabled":true,"health":{"state":"FAILING","consecutiveFailures":2,"failingSince":"2026-07-01T00:00:00.000Z","lastFailure":"status 404"}}`,

@@ -11,7 +11,9 @@ import (
 
 func newDeliveryCommand(g *globals) *cobra.Command {
 	r := deliveries(g)
-	ofEvents := r
+	ofAny := r
+	ofAny.scope = g.forOrgOrOperator
+	ofEvents := ofAny
 	ofEvents.noun, ofEvents.plural, ofEvents.columns = "event delivery", "matching deliveries of events", deliveryColumns("EVENT:eventType")
 	period := []bodyFlag{
 		{name: "since", value: pastText(""), help: "earliest last attempt: a `time`, or a duration before now such as 1h"},
@@ -27,12 +29,13 @@ func newDeliveryCommand(g *globals) *cobra.Command {
 			flags: append(deliveryFlags(), period...),
 		}),
 		ofEvents.listOf(operation{
-			use: "events", short: "List deliveries of events other than signals, such as flex_alert, newest first",
+			use: "events", short: "List deliveries of events such as flex_alert, newest first. The operator's channels are listed without --org",
 			example: `  gridhook delivery events --org acme --since 24h
-  gridhook delivery events --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED`,
+  gridhook delivery events --org acme --endpoint ep_01JZ0000000000000000000000 --outcome FAILED
+  gridhook delivery events --outcome FAILED`,
 			usual: fields{"events": true}, flags: append(receiverFlags(), period...),
 		}),
-		r.get("Show a delivery with all its attempts, by its webhook-id",
+		ofAny.get("Show a delivery with all its attempts, by its webhook-id",
 			"  gridhook delivery get msg_01JZ000000ABCDEFGHJKMNPQRS --org acme"),
 		r.command(operation{
 			use: "request MESSAGE", short: "Show the HTTP request of a delivery, with its body",

@@ -15,10 +15,11 @@ const completeTimeout = 2 * time.Second
 
 // completeStored adds shell completion of a command's arguments and flags that name stored
 // objects: the argument HOME and the flag --home are identifiers of homes. It adds completion of
-// the output format, too.
+// contexts and of the output format, too.
 func (g *globals) completeStored(cmd *cobra.Command) {
 	// The error says that there is no such flag, or that the group's flag has the completion.
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("context", g.completeContexts)
 	nouns := strings.Fields(strings.ToLower(cmd.Use))[1:]
 	for i, noun := range nouns {
 		nouns[i] = strings.Trim(noun, "[]")

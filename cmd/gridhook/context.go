@@ -172,10 +172,7 @@ func (g *globals) saveContexts(c contexts) error {
 func (g *globals) contextChange(use, short, example string, change func(*contexts, string)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: takes("the context's name"),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			c, _ := g.readContexts() // without contexts there is nothing to complete
-			return slices.Sorted(maps.Keys(c.Contexts)), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: g.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := g.readContexts()
 			if err != nil {
@@ -188,6 +185,12 @@ func (g *globals) contextChange(use, short, example string, change func(*context
 			return g.saveContexts(c)
 		},
 	}
+}
+
+// completeContexts returns the names of the contexts for shell completion.
+func (g *globals) completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	c, _ := g.readContexts() // without contexts there is nothing to complete
+	return slices.Sorted(maps.Keys(c.Contexts)), cobra.ShellCompDirectiveNoFileComp
 }
 
 func newContextList(g *globals) *cobra.Command {

@@ -137,9 +137,13 @@ func TestCompletion_Words(t *testing.T) {
 		{"key create --scopes tr", "trigger"},
 		{"home list -o wi", "table\nwide\njson\n:4"},
 		{"version --output js", "json\n:4"},
+		{"import --format gr", "greenbutton\n:4"},
+		{"home list --context pro", "production\n:4"},
+		{"context use pro", "production\n:4"},
 	}
+	file := writeFile(t, "contexts.yaml", "contexts: {production: {data: /srv}}\n")
 	for _, test := range tests {
-		got := run(t, nil, "", append([]string{"__complete"}, strings.Split(test.line, " ")...))
+		got := run(t, nil, "", append([]string{"__complete"}, strings.Split(test.line, " ")...), contextsEnv+"="+file)
 		if got.code != 0 || !strings.Contains(got.out, test.want) {
 			t.Errorf("the completion of %q is\n%s", test.line, got.out)
 		}

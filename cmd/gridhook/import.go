@@ -62,6 +62,7 @@ for download. It replaces the assumed use and load of the home.`,
 	}
 	cmd.Flags().StringVar(&g.org, "org", "", "`organization` of lines that do not name one, except rate plans, plan events and market series in NDJSON, which all organizations then share (GRIDHOOK_ORG)")
 	cmd.Flags().StringVar(&format.name, "format", "", "file `format`: ndjson, csv, market or greenbutton (default csv for *.csv, otherwise ndjson)")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(importFormats, cobra.ShellCompDirectiveNoFileComp)) // it was added above
 	cmd.Flags().StringVar(&format.home, "home", "", "`home` of Green Button files (default each file's name without its extension)")
 	format.market.flags(cmd)
 	cmd.Flags().BoolVar(&format.strict, "strict", false, "rejection of homes with an unknown plan or zipcode (default a warning)")
@@ -76,6 +77,8 @@ const (
 	formatGreenButton = "greenbutton"
 )
 
+var importFormats = []string{formatNDJSON, formatCSV, formatMarket, formatGreenButton}
+
 // fileFormat determines how files are read.
 type fileFormat struct {
 	name   string
@@ -88,10 +91,9 @@ type fileFormat struct {
 
 // check validates the flags.
 func (f *fileFormat) check(org string, files []string) error {
-	formats := []string{formatNDJSON, formatCSV, formatMarket, formatGreenButton}
 	switch {
-	case f.name != "" && !slices.Contains(formats, f.name):
-		return usagef("--format must be one of %s, not %q", strings.Join(formats, ", "), f.name)
+	case f.name != "" && !slices.Contains(importFormats, f.name):
+		return usagef("--format must be one of %s, not %q", strings.Join(importFormats, ", "), f.name)
 	case f.home != "" && f.name != formatGreenButton:
 		return usagef("--home needs --format %s", formatGreenButton)
 	case f.name == formatGreenButton && org == "":

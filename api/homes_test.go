@@ -61,6 +61,11 @@ func TestWindows(t *testing.T) {
 		`"startTime":"2026-07-01T00:00:00Z","endTime":"2026-08-01T12:15:01Z"`:          {"endTime"},
 		`"startTime":"2024-07-01T11:59:00Z","endTime":"2024-07-02T00:00:00Z"`:          {"startTime"},
 		`"startTime":"yesterday","endTime":7`:                                          {"endTime", "startTime"},
+		`"startTime":"yesterday"`:                                                      {"endTime", "startTime"},
+		`"endTime":"0001-01-01T00:00:00Z"`:                                             {"endTime", "startTime"},
+		`"startTime":"yesterday","endTime":"2026-07-02T00:00:00Z"`:                     {"startTime"},
+		`"startTime":"yesterday","endTime":"2026-08-01T12:15:01Z"`:                     {"endTime", "startTime"},
+		`"startTime":"2024-07-01T11:59:00Z","endTime":"tomorrow"`:                      {"endTime", "startTime"},
 		`"startTime":"2026-07-01T12:00:00","endTime":"2026-07-01T13:00:00Z"`:           {"startTime"},
 		`"startTime":"2026-07-01T12:00:00Z","endTime":"2026-07-01T13:00:00Z","days":1`: {"days"},
 	} {

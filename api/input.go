@@ -120,9 +120,10 @@ func do[In, Out any](row rest.Route, run method[In, Out]) operation {
 	}
 }
 
-// resolveWindow returns the window of two timestamps, or nil if both are absent. It adds
-// the window's errors to c.Wrong. An unreadable timestamp is zero, and the schema has
-// reported it.
+// resolveWindow returns the window of two timestamps, or the default window if both are
+// absent. It adds the window's errors to c.Wrong. An unreadable timestamp is zero, and the
+// schema has reported it. It counts as given, so that the response also names a missing or
+// wrong other timestamp.
 func resolveWindow(c *rest.Call, start, end *storage.Time) pricing.Window {
 	w, err := pricing.ResolveWindow(given(start), given(end), c.Now)
 	if wrong, ok := errors.AsType[*pricing.InvalidError](err); ok {
@@ -140,7 +141,7 @@ func valueOr[T any](field *T, otherwise T) T {
 }
 
 func given(t *storage.Time) *time.Time {
-	if t == nil || t.IsZero() {
+	if t == nil {
 		return nil
 	}
 	return &t.Time

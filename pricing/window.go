@@ -53,7 +53,8 @@ func onGrid(t time.Time) bool {
 // requested instants, before widening. For example, exactly 31 days from the middle of an
 // interval are valid, although widening adds one interval.
 //
-// The error is an *InvalidError that names every wrong field.
+// The error is an *InvalidError that names every wrong field. The zero time is a value that
+// could not be read: it is out of bounds, and nothing is compared with it.
 func ResolveWindow(start, end *time.Time, now time.Time) (Window, error) {
 	if start == nil && end == nil {
 		from := floorInterval(now)
@@ -81,7 +82,7 @@ func checkBounds(p *Problems, start, end, now time.Time) {
 	p.Check(!start.Before(floorInterval(now.AddDate(-MaxYearsBack, 0, 0))), "startTime", "must be at most 2 years back")
 	p.Check(!start.After(limit), "startTime", "must be at most 31 days ahead")
 	p.Check(end.After(start), "endTime", "must be after startTime")
-	p.Check(end.Sub(start) <= MaxWindow, "endTime", "must be at most 31 days after startTime")
+	p.Check(start.IsZero() || end.Sub(start) <= MaxWindow, "endTime", "must be at most 31 days after startTime")
 	p.Check(!end.After(limit), "endTime", "must be at most 31 days ahead")
 }
 

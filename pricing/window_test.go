@@ -75,7 +75,10 @@ func TestResolveWindow_Problems(t *testing.T) {
 		{"the end of time", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", "must be at most 31 days ahead"}, {"endTime", after}}},
 		{"too far ahead", "2026-07-31T10:15:00Z", "2026-08-01T10:15:01Z", []pricing.FieldError{{"endTime", ahead}}},
 		{"old and reversed", "2020-01-02T00:00:00Z", "2020-01-01T00:00:00Z", []pricing.FieldError{{"startTime", back}, {"endTime", after}}},
-		{"all of time", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", back}, {"endTime", long}}},
+		{"all of time", "0001-01-02T00:00:00Z", "9999-12-31T23:59:59Z", []pricing.FieldError{{"startTime", back}, {"endTime", long}}},
+		{"zero start", "0001-01-01T00:00:00Z", "2026-07-01T00:00:00Z", []pricing.FieldError{{"startTime", back}}},
+		{"zero start, end too far ahead", "0001-01-01T00:00:00Z", "2026-08-01T10:15:01Z", []pricing.FieldError{{"startTime", back}, {"endTime", ahead}}},
+		{"zero end", "2026-07-01T00:00:00Z", "0001-01-01T00:00:00Z", []pricing.FieldError{{"endTime", after}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := pricing.ResolveWindow(optional(tt.start), optional(tt.end), now)

@@ -34,7 +34,7 @@ func (o Outcome) GivenUp() bool { return o == OutcomeFailed || o == OutcomeExpir
 // Delivery is the state of one home's signal, or of an event, at one endpoint, after an
 // attempt or without any. A stored receipt leaves out MessageID. Decode the receipt to get it.
 type Delivery struct {
-	MessageID    string       `json:"id,omitempty" doc:"The webhook-id, the same on every attempt. Empty if there was no message (UNPRICEABLE, NO_ENDPOINT)." example:"msg_5d0c1f2a9b"`
+	MessageID    string       `json:"id,omitempty" doc:"The webhook-id, the same on every attempt. Empty if there was no message (UNPRICEABLE, NO_ENDPOINT)." example:"msg_01JZ2E6K8M4T8ZQ0V1N3WJ5R7S"`
 	TriggerID    string       `json:"triggerId,omitempty" doc:"The trigger of the delivery, or the event (evt_)." example:"trg_01JZ2E6K8M0000000000000000"`
 	EventType    string       `json:"eventType,omitempty" doc:"The type of an event. Absent for a signal." example:"flex_alert"`
 	HomeID       string       `json:"homeId" doc:"Empty for an event." example:"home_1"`

@@ -60,7 +60,11 @@ func (s *Schedule) Check(p *Problems) {
 	}
 	p.Check(s.Cron == "" || s.EveryMinutes == 0, "cron", "cannot be combined with everyMinutes")
 	checkLocation(p, s.Timezone)
-	if location, ok := Location(s.Timezone); ok && s.Cron != "" && s.EveryMinutes == 0 {
+	if s.Cron != "" && s.EveryMinutes == 0 {
+		location, ok := Location(s.Timezone)
+		if !ok {
+			location = time.UTC // the expression is checked beside a wrong time zone
+		}
 		if err := CheckCron(s.Cron, location); err != nil {
 			p.Addf("cron", "%s", err)
 		}

@@ -44,7 +44,8 @@ func TestSchedule_Check(t *testing.T) {
 			{"by prices and cron", func(s *schedule) { by("0 1 * * *")(s); s.OnPriceChange = true }, "onPriceChange"},
 			{"no time zone", func(s *schedule) { s.Timezone = "" }, "timezone"},
 			{"the machine's time zone", func(s *schedule) { s.Timezone = "Local" }, "timezone"},
-			{"an unknown time zone, and a wrong expression", func(s *schedule) { by("x")(s); s.Timezone = "Mars/Base" }, "timezone"},
+			{"an unknown time zone, and a wrong expression", func(s *schedule) { by("x")(s); s.Timezone = "Mars/Base" }, "timezone cron"},
+			{"an unknown time zone, and a right expression", func(s *schedule) { by("0 1 * * *")(s); s.Timezone = "Mars/Base" }, "timezone"},
 
 			{"cron", by("*/15 6-20 1,15 JAN-dec mon,0"), ""},
 			{"four fields", by("0 1 * *"), "cron"},

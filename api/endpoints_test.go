@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,10 @@ func TestEndpoints_Lifecycle(t *testing.T) {
 	id := made["id"].(string)
 	if !strings.HasPrefix(id, "ep_") || made["timeoutSeconds"] != 10.0 || made["enabled"] != true || made["deliveryMode"] != "always" {
 		t.Errorf("made %v", made)
+	}
+	wanted := map[string]any{"initialSeconds": 5.0, "multiplier": 2.0, "maxSeconds": 900.0, "giveUpSeconds": 86400.0, "disableAfterSeconds": 432000.0}
+	if !reflect.DeepEqual(made["retryPolicy"], wanted) {
+		t.Errorf("the default policy is %v, want %v", made["retryPolicy"], wanted)
 	}
 	if secret := made["secret"].(string); len(bytesOf(t, secret)) < 24 {
 		t.Errorf("the secret is %q", secret)
@@ -127,7 +132,7 @@ func TestEndpoints_SecretRotation(t *testing.T) {
 	if got := e.secrets(id); !slices.Equal(got, []string{second, own}) {
 		t.Errorf("after a rotation: %v", got)
 	}
-	e.pass(storage.SecretOverlap - time.Second)
+	e.pass(24*time.Hour - time.Second)
 	if got := e.secrets(id); len(got) != 2 {
 		t.Errorf("just before the overlap's end: %v", got)
 	}

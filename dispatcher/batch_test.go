@@ -127,7 +127,7 @@ func TestBatch_Failed(t *testing.T) {
 		"no results":   {200, `{"results":[{"webhookId":"x"}]}`, events.ErrorResponse},
 		"broken off":   {200, `{"results":[{"webhookId":"x","status":2`, events.ErrorResponse},
 		"other kinds":  {200, `{"results":{"x":200}}`, events.ErrorResponse},
-		"too much":     {200, `{"results":[` + strings.Repeat(" ", send.MaxResponse) + `]}`, events.ErrorResponse},
+		"too much":     {200, `{"results":[` + strings.Repeat(" ", 64<<10-13) + `]}`, events.ErrorResponse},
 		"not a status": {200, `{"results":[{"webhookId":"x","status":0}]}`, events.ErrorResponse},
 	} {
 		inWorld(t, func(t *testing.T, w *world) {
@@ -166,6 +166,23 @@ func TestBatch_Failed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A response of 64 KiB is read whole.
+func TestBatch_LongestResponse(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.homes(10)
+		w.endpoint("ep", batchesOf(10))
+		w.partner.wholly(func(*http.Request, int) (int, string) {
+			return http.StatusOK, `{"results":[` + strings.Repeat(" ", 64<<10-14) + `]}`
+		})
+		w.worker()
+		for _, d := range w.wants(w.trigger(24), outcomes{events.OutcomeDelivered: 10}) {
+			if d.Attempt != 1 {
+				t.Errorf("delivery after %d attempts: %+v", d.Attempt, d)
+			}
+		}
+	})
 }
 
 // A long response that echoes the batch delivers it. An undecodable result is still a

@@ -239,9 +239,9 @@ func TestNotifier_FailingEndpoints(t *testing.T) {
 		bears  float64
 		want   bool
 	}{
-		"for as long":        {failing(storage.LeastFailures, bears*time.Second), bears, true},
+		"for as long":        {failing(10, bears*time.Second), bears, true},
 		"not for so long":    {failing(1000, bears*time.Second-1), bears, false},
-		"too few times":      {failing(storage.LeastFailures-1, 1000*time.Hour), bears, false},
+		"too few times":      {failing(9, 1000*time.Hour), bears, false},
 		"never disabled":     {failing(1000, 1000*time.Hour), 0, false},
 		"healthy since then": {events.Health{State: events.HealthGood, ConsecutiveFailures: 99}, bears, false},
 	} {

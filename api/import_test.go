@@ -149,6 +149,49 @@ func TestImport_Errors(t *testing.T) {
 	}
 }
 
+// TestImport_ScheduleBounds checks the first and the last value of each field of a device and
+// its schedule: temperatures between -50 and 200, minutes of the day, weeks and days.
+func TestImport_ScheduleBounds(t *testing.T) {
+	e := newEnv(t, rest.Options{})
+	e.load(everything)
+	device := func(temperature float64) string {
+		return fmt.Sprintf(`{"resource":"hvacDevice","organizationId":"acme","deviceId":"bounds","homeId":"home1",`+
+			`"targetCoolSetpoint":%[1]v,"targetHeatSetpoint":%[1]v,"maxTemp":%[1]v,"minTemp":%[1]v,"currentTemp":%[1]v}`, temperature)
+	}
+	schedule := func(name string, temperature float64, week, from, to, day int) string {
+		return fmt.Sprintf(`{"resource":"userPreferences","organizationId":"acme","deviceId":"bounds","name":%q,"weeks":[%d],`+
+			`"defaultMaxTemp":%[3]v,"defaultMinTemp":%[3]v,"defaultCoolSetpoint":%[3]v,"defaultHeatSetpoint":%[3]v,`+
+			`"scheduleBlocks":[{"startTimeMinutes":%[4]d,"endTimeMinutes":%[5]d,"daysOfWeek":[%[6]d],"mode":"AUTO","scheduleType":"RECURRING",`+
+			`"targetCoolSetpoint":%[3]v,"targetHeatSetpoint":%[3]v,"maxTemp":%[3]v,"minTemp":%[3]v}]}`, name, week, temperature, from, to, day)
+	}
+	e.load(device(-49.99), device(199.99), schedule("a", -49.99, 0, 0, 1, 0), schedule("a", 199.99, 51, 1439, 1440, 6))
+	const block = "scheduleBlocks[0]."
+	ofDevice := []string{"currentTemp", "maxTemp", "minTemp", "targetCoolSetpoint", "targetHeatSetpoint"}
+	ofSchedule := []string{"defaultCoolSetpoint", "defaultHeatSetpoint", "defaultMaxTemp", "defaultMinTemp",
+		block + "maxTemp", block + "minTemp", block + "targetCoolSetpoint", block + "targetHeatSetpoint"}
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{device(-50), ofDevice},
+		{device(200), ofDevice},
+		{schedule("a", -50, 0, 0, 1, 0), ofSchedule},
+		{schedule("a", 200, 0, 0, 1, 0), ofSchedule},
+		{schedule("", 70, 52, -1, 1441, 7), []string{"name", block + "daysOfWeek[0]", block + "endTimeMinutes", block + "startTimeMinutes", "weeks[0]"}},
+		{schedule("a", 70, -1, 1440, 1440, -1), []string{block + "daysOfWeek[0]", block + "endTimeMinutes", block + "startTimeMinutes", "weeks[0]"}},
+	} {
+		names := []string{}
+		for _, failed := range e.imported(c.line).Errors {
+			for _, f := range failed.Fields {
+				names = append(names, f.Field)
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, c.want) {
+			t.Errorf("%s: fields %v, want %v", c.line, names, c.want)
+		}
+	}
+}
+
 func TestImport_ReportOrder(t *testing.T) {
 	e := newEnv(t, rest.Options{})
 	got := e.imported(`{"resource":"webhookEndpoint"}` + "\n" + `{"resource":"home"}` + "\n{\n" + `{"resource":"organization"}`)

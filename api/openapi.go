@@ -90,7 +90,7 @@ func (d *document) introduction() []string {
 		"Timestamps are ISO 8601 in UTC with milliseconds; requests may use any offset of RFC 3339. Identifiers match ^[A-Za-z0-9_-]{1,128}$. " +
 			"Rates are in $/kWh. Unknown fields, fields given twice, trailing data and invalid UTF-8 are refused. " +
 			"Responses may get more fields.",
-		"Every response has the header X-Request-Id, with your own value if you sent a valid one. A request that violates HTTP, such as one " +
+		"Every response of an operation has the header X-Request-Id, with your own value if you sent a valid one. A request that violates HTTP, such as one " +
 			"with too large headers, gets a new value. All errors have the same form: error_code is the kind of error, " +
 			"recovery_action says what to do, and field_errors lists all wrong fields.",
 		"Operations with the header " + rest.IdempotencyHeader + " return the first response to a repeat with the same key, for 24 hours.",

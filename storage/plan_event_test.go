@@ -55,6 +55,8 @@ func TestPlanEvent_Check(t *testing.T) {
 		{"no start", func(e *storage.PlanEvent) { e.From = storage.Time{} }, "from"},
 		{"no end", func(e *storage.PlanEvent) { e.To = storage.Time{} }, "to"},
 		{"an end before its start", func(e *storage.PlanEvent) { e.To = e.From }, "to"},
+		{"a week", func(e *storage.PlanEvent) { e.To.Time = e.From.AddDate(0, 0, 7) }, ""},
+		{"longer than a week", func(e *storage.PlanEvent) { e.To.Time = e.From.AddDate(0, 0, 7).Add(time.Millisecond) }, "to"},
 		{"a month", func(e *storage.PlanEvent) { e.To.Time = e.To.AddDate(0, 1, 0) }, "to"},
 		{"no identifier", func(e *storage.PlanEvent) { e.ID = "a b" }, "id"},
 	} {

@@ -170,6 +170,45 @@ func TestOpenAPI_Served(t *testing.T) {
 	}
 }
 
+// TestOpenAPI_PromisedBounds checks bounds and defaults that the guides and the contract with
+// partners name. TestBounds_MatchDocument checks that the API agrees with the document.
+func TestOpenAPI_PromisedBounds(t *testing.T) {
+	d, err := theDocument()
+	must(t, err)
+	for _, c := range []struct{ component, field, bounds string }{
+		{"PageInput", "limit", "default:100 maximum:1000 minimum:1"},
+		{"ListDeliveriesInput", "limit", "default:100 maximum:1000 minimum:1"},
+		{"ListTriggersInput", "limit", "default:100 maximum:1000 minimum:1"},
+		{"TriggerInput", "ratePlanIds", "maxItems:100"},
+		{"CreateEndpointInput", "homeIds", "default:[] maxItems:1000"},
+		{"CreateEndpointInput", "ratePlanIds", "default:[] maxItems:100"},
+		{"CreateEndpointInput", "headers", "default:map[] maxProperties:20"},
+		{"CreateEndpointInput", "timeoutSeconds", "default:10 maximum:60 minimum:0.1"},
+		{"CreateEndpointInput", "batchSize", "default:1 maximum:64 minimum:0"},
+		{"RetryPolicyInput", "initialSeconds", "maximum:3600 minimum:1"},
+		{"RetryPolicyInput", "multiplier", "maximum:10 minimum:1"},
+		{"RetryPolicyInput", "maxSeconds", "maximum:86400 minimum:1"},
+		{"RetryPolicyInput", "giveUpSeconds", "maximum:86400 minimum:0"},
+		{"RetryPolicyInput", "disableAfterSeconds", "maximum:2592000 minimum:0"},
+		{"CreateScheduleInput", "everyMinutes", "maximum:1440 minimum:1"},
+		{"ListenInput", "seconds", "maximum:600 minimum:1"},
+		{"RotateKeyInput", "overlapSeconds", "default:86400 maximum:2592000 minimum:0"},
+		{"SolarInput", "solarSystemSizeKw", "exclusiveMinimum:0 maximum:1000"},
+		{"SavingsInput", "days", "maximum:366 minimum:1"},
+		{"SavingsStartInput", "month", "maximum:12 minimum:1"},
+	} {
+		got := []string{}
+		for name, value := range d.at("#/components/schemas/" + c.component + "/properties/" + c.field) {
+			if name == "default" || strings.Contains(strings.ToLower(name), "maximum") || strings.Contains(strings.ToLower(name), "minimum") || strings.HasPrefix(name, "max") {
+				got = append(got, fmt.Sprintf("%s:%v", name, value))
+			}
+		}
+		if slices.Sort(got); strings.Join(got, " ") != c.bounds {
+			t.Errorf("%s of %s has the bounds %s, want %s", c.field, c.component, strings.Join(got, " "), c.bounds)
+		}
+	}
+}
+
 // TestOpenAPI_Complete checks rules of OpenAPI beyond the schemas.
 func TestOpenAPI_Complete(t *testing.T) {
 	d, err := theDocument()

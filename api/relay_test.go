@@ -84,8 +84,8 @@ func TestRelay(t *testing.T) {
 	}
 	s := e.relaying()
 	response, lines := e.listenAt(s, acme, endpoint)
-	if got := response.Header.Get("Content-Type"); got != "application/x-ndjson" {
-		t.Errorf("the type is %s", got)
+	if h := response.Header; h.Get("Content-Type") != "application/x-ndjson" || h.Get("X-Accel-Buffering") != "no" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") == "" {
+		t.Errorf("the headers are %v", h)
 	}
 	type result struct {
 		events.RelayResponse

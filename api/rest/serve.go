@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gorilla/mux"
 
@@ -92,7 +91,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 		return nil, err
 	}
 	c.Change = route.change()
-	ctx, cancel := s.deadline(w, r, route)
+	ctx, cancel := s.deadline(r, route)
 	defer cancel()
 	value, err := s.operate(ctx, r, c, route)
 	if err != nil && route.EndsWithClient && r.Context().Err() != nil {
@@ -101,26 +100,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, c *Call, route *R
 	return value, err
 }
 
-// writeAllowance is the time for writing the response after an operation with its own
-// timeout.
-const writeAllowance = 5 * time.Second
-
 // deadline returns the context of an operation. The context ends with the operation's
 // timeout. It ends when the client disconnects only if the route says so. net/http cannot
 // distinguish a disconnect from a half-closed connection. A write that a disconnect cancels
 // would be reported as failed, although it may have been stored.
-func (s *Server) deadline(w http.ResponseWriter, r *http.Request, route *Route) (context.Context, context.CancelFunc) {
-	timeout := s.Options.Timeout
-	if route.Timeout > timeout {
-		timeout = route.Timeout
-		// The writer of a test may not support deadlines.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeout + writeAllowance))
-	}
+func (s *Server) deadline(r *http.Request, route *Route) (context.Context, context.CancelFunc) {
 	ctx := r.Context()
 	if !route.EndsWithClient {
 		ctx = context.WithoutCancel(ctx)
 	}
-	return context.WithTimeout(ctx, timeout)
+	return context.WithTimeout(ctx, max(s.Options.Timeout, route.Timeout))
 }
 
 // admit enforces the rate limit and then the key's scope. A request without the scope

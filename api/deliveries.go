@@ -48,5 +48,5 @@ func (s *server) getDelivery(ctx context.Context, c *rest.Call, _ *struct{}) (lo
 		log, err = s.Ledger.Delivery(c.Org, c.ID)
 		return err
 	})
-	return log, storage.NotFound(err, storage.Ref{Kind: "delivery", Org: c.Org, ID: c.ID})
+	return log, storage.NotFound(err, storage.Ref{Kind: rest.KindDelivery, Org: c.Org, ID: c.ID})
 }

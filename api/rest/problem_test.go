@@ -46,6 +46,9 @@ func TestPublicProblem_Names(t *testing.T) {
 	for want, err := range map[string]error{
 		`The rate plan "flat" exists already.`:                                       &storage.ExistsError{Ref: plan},
 		`There is no rate plan "flat" in organization "acme".`:                       &storage.NotFoundError{Ref: plan},
+		`There is no channel "ch_1" of the operator.`:                                &storage.NotFoundError{Ref: storage.KindChannel.Ref(storage.Shared, "ch_1")},
+		`There is no delivery "msg_1" of the operator.`:                              &storage.NotFoundError{Ref: storage.Ref{Kind: KindDelivery, Org: storage.Shared, ID: "msg_1"}},
+		`There is no rate plan "flat".`:                                              &storage.NotFoundError{Ref: storage.KindRatePlan.Ref(storage.Shared, "flat")},
 		`The organization "a" in the header x-gridhook-organization does not exist.`: errOrganization("a"),
 	} {
 		if got := PublicProblem(err, nil); got.Message != want || got.Recovery == "" {

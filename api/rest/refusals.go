@@ -81,16 +81,22 @@ var (
 	errInternal = NewProblem(CodeInternal, "The server failed to process the request.", "Retry later. If the error persists, report the request_id.")
 )
 
+// KindDelivery names a delivery in an error. Deliveries are not stored as entities.
+const KindDelivery storage.Kind = "delivery"
+
 // errMissing names the entity that does not exist.
 func errMissing(ref storage.Ref) *Problem {
 	if ref.Kind == storage.KindUserPreferences {
 		return NewProblem(CodeNotFound, fmt.Sprintf("The HVAC device %q has no user preferences.", ref.ID), "Ask the operator to import the device's preferences.")
 	}
-	message := fmt.Sprintf("There is no %s %q", words(ref.Kind), ref.ID)
-	if ref.Org != "" && ref.Org != storage.Shared {
+	message, recovery := fmt.Sprintf("There is no %s %q", words(ref.Kind), ref.ID), ErrNotFound.Recovery
+	switch {
+	case ref.Org == storage.Shared && (ref.Kind == storage.KindChannel || ref.Kind == KindDelivery):
+		message, recovery = message+" of the operator", "Check the identifier, and name the organization if it belongs to one."
+	case ref.Org != "" && ref.Org != storage.Shared:
 		message += fmt.Sprintf(" in organization %q", ref.Org)
 	}
-	return NewProblem(CodeNotFound, message+".", ErrNotFound.Recovery)
+	return NewProblem(CodeNotFound, message+".", recovery)
 }
 
 // errTaken names the entity that exists.

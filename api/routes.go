@@ -77,8 +77,8 @@ var webhookRoutes = []operation{
 		Summary: "List the outcomes of deliveries, one per home, endpoint and trigger",
 		Description: "The newest triggers come first, and the homes of a trigger in order. Each delivery is listed exactly once, even while " +
 			"deliveries continue. A page may be shorter than limit, even empty, before the last page. next is null on the last page. " +
-			"With events, the deliveries of events are listed instead, the newest event first. Without an organization, an operator key " +
-			"gets the messages to the operator's channels so.",
+			"With events, the deliveries of events are listed instead, the newest event first. An operator key without an organization " +
+			"gets the messages to the operator's channels.",
 	}, (*server).listDeliveries),
 	do(rest.Route{
 		Path: "/v1/webhook/deliveries/history", Name: "getDeliveryHistory", Scope: storage.ScopeRead, OfOperator: true, Errors: []string{rest.CodeUnavailable},

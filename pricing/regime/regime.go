@@ -1,7 +1,6 @@
 package regime
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -124,12 +123,17 @@ func (r *rule) or(earlier *rule) *rule {
 }
 
 // regimeOf returns the regime of a home with the last day on which it surely holds. The
-// years of a regime count from the first possible year of the connection.
+// years of a regime count from the first possible day of the connection, which is never before
+// the application.
 func (r *rule) regimeOf(a Application) pricing.Regime {
 	const years = 20
 	regime := r.regime
 	if regime.Until == twenty {
-		regime.Ends = pricing.Date{Year: cmp.Or(a.Year, a.Date.Year) + years - 1, Month: time.December, Day: 31}
+		connected := pricing.Date{Year: a.Year, Month: time.January, Day: 1}
+		if connected.Before(a.Date) {
+			connected = a.Date
+		}
+		regime.Ends = pricing.DateOf(time.Date(connected.Year+years, connected.Month, connected.Day-1, 0, 0, 0, 0, time.UTC))
 	}
 	return regime
 }

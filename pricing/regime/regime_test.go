@@ -72,6 +72,28 @@ func TestOf_ApplicationDates(t *testing.T) {
 	}
 }
 
+// TestOf_Ends checks the last day of 20 years from the first possible day of the connection.
+func TestOf_Ends(t *testing.T) {
+	const pge = 14328
+	for _, tt := range []struct {
+		applied string
+		year    int
+		ends    string
+	}{
+		{"2006-12-10", 0, "2026-12-09"},
+		{"2006-12-10", 2006, "2026-12-09"},
+		{"2006-12-10", 2007, "2026-12-31"},
+		{"2006-01-01", 0, "2025-12-31"},
+		{"2008-02-29", 0, "2028-02-28"},
+		{"", 2006, "2025-12-31"},
+	} {
+		got := regime.Of("CA", pge, regime.Application{Date: date(t, tt.applied), Year: tt.year})
+		if got.Ends != date(t, tt.ends) {
+			t.Errorf("applied %q, connected %d: ends on %v, want %s", tt.applied, tt.year, got.Ends, tt.ends)
+		}
+	}
+}
+
 // A home connects up to three years after its application.
 func TestApplication_Years(t *testing.T) {
 	for _, tt := range []struct {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -173,6 +174,29 @@ func TestManifests_TrustedIngress(t *testing.T) {
 		}
 		if ingress != trusts {
 			t.Errorf("%s: with an ingress (%t) the api trusts proxies: %t", file, ingress, trusts)
+		}
+	}
+}
+
+// TestManifests_StartupSeconds checks that the startup probe gives a pod its startupSeconds.
+func TestManifests_StartupSeconds(t *testing.T) {
+	for file, manifests := range rendered(t) {
+		want := 360
+		if file == "full.yaml" {
+			want = 900
+		}
+		for _, m := range manifests {
+			if !workload(m) {
+				continue
+			}
+			probe := at(list(at(m, "spec", "template", "spec", "containers"))[0], "startupProbe")
+			period, err := strconv.Atoi(fmt.Sprint(at(probe, "periodSeconds")))
+			must(t, err)
+			failures, err := strconv.Atoi(fmt.Sprint(at(probe, "failureThreshold")))
+			must(t, err)
+			if have := period * failures; have != want {
+				t.Errorf("%s: %v may start for %d s, want %d", file, at(m, "metadata", "name"), have, want)
+			}
 		}
 	}
 }

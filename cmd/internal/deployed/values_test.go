@@ -40,6 +40,7 @@ func TestValues_Schema(t *testing.T) {
 		"worker: {autoscaling: {targetUse: 75}}":     "/worker/autoscaling/targetUse",
 		"api: {service: {type: Balancer}}":           "/api/service/type",
 		"extraEnv: [{valueFrom: {secretKeyRef: x}}]": "/extraEnv/0",
+		"startupSeconds: 15m":                        "/startupSeconds",
 		"wroker: {replicas: 1}":                      "additional properties 'wroker' not allowed",
 		"env: {GRIDHOOK_SLICES: [1]}":                "/env/GRIDHOOK_SLICES",
 	} {

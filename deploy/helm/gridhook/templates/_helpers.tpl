@@ -189,7 +189,7 @@ spec:
       startupProbe:
         {{- include "gridhook.probe" (dict "root" $root "path" "/readyz") | nindent 8 }}
         periodSeconds: 2
-        failureThreshold: 180
+        failureThreshold: {{ div ($root.Values.startupSeconds | default 360) 2 }}
       readinessProbe:
         {{- include "gridhook.probe" (dict "root" $root "path" "/readyz") | nindent 8 }}
         periodSeconds: 5

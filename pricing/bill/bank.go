@@ -57,25 +57,26 @@ func (t *Terms) banked(m *monthOfSteps, b *bank) float64 {
 	return charge
 }
 
-// meanPrices returns the mean price of the month's steps in each period of the last version,
+// meanPrices returns the mean price of the month's hours in each period of the last version,
 // without the charges that net metering does not credit. total is the net use of the month. It
 // has no steps of its own.
 func (t *Terms) meanPrices(m *monthOfSteps, last *pricing.Day, total float64) []float64 {
-	sums, steps := make([]float64, last.Periods()), make([]float64, last.Periods())
+	sums, quarters := make([]float64, last.Periods()), make([]float64, last.Periods())
 	for i := range m.seen {
 		d := &m.seen[i]
 		ladders := t.ladders(d, m)
 		for _, s := range d.steps {
 			p := last.PeriodIn(d.date.Month, d.rates.Weekend, s.quarter)
-			steps[p]++
-			sums[p] += d.rates.Rate*(1+d.rates.Tax) - t.uncreditedRate(d) // the price of a kWh has them already
+			price := d.rates.Rate*(1+d.rates.Tax) - t.uncreditedRate(d) // the price of a kWh has them already
 			if total > 0 {
-				sums[p] += ladders[s.period].cost(total) / total
+				price += ladders[s.period].cost(total) / total
 			}
+			quarters[p] += float64(s.quarters)
+			sums[p] += price * float64(s.quarters)
 		}
 	}
 	for p := range sums {
-		sums[p] /= max(steps[p], 1)
+		sums[p] /= max(quarters[p], 1)
 	}
 	return sums
 }

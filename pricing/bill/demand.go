@@ -68,7 +68,7 @@ func (m *monthOfSteps) demand(d *pricing.Demand, least float64, meterStep time.D
 	flat, periods := make([]peak, len(d.Flat)), make([]peak, len(d.TimeOfUse))
 	for i := range m.seen {
 		day := &m.seen[i]
-		all, byPeriod := day.peaks(len(periods), window(d, meterStep), meterStep, of)
+		all, byPeriod := day.peaks(len(periods), window(d, meterStep), of)
 		kw = max(kw, all)
 		if len(flat) > 0 {
 			flat[d.FlatMonths[day.date.Month-1]].add(all, true)
@@ -112,16 +112,16 @@ func (m *monthOfSteps) charge(charges []pricing.DemandCharge, peaks []peak, leas
 
 // peaks returns the highest demands of a day, kW: for the whole day, and for each period.
 // A window has the tariff's length. For a period it ends with the period.
-func (d *dayOfSteps) peaks(periods int, window, meterStep time.Duration, of flow) (all float64, byPeriod []float64) {
+func (d *dayOfSteps) peaks(periods int, window time.Duration, of flow) (all float64, byPeriod []float64) {
 	byPeriod = make([]float64, periods)
-	width := int(window / meterStep)
-	whole, inPeriod, steps := 0.0, 0.0, 0
+	width := int(window / pricing.Interval)
+	whole, inPeriod, quarters := 0.0, 0.0, 0
 	for i, s := range d.steps {
 		kwh, p := of(s), d.rates.DemandPeriod(s.quarter)
-		whole, inPeriod, steps = whole+kwh, inPeriod+kwh, steps+1
+		whole, inPeriod, quarters = whole+kwh, inPeriod+kwh, quarters+s.quarters
 		ends, changes := true, true // the window and the period
 		if i+1 < len(d.steps) {
-			ends, changes = steps == width, d.rates.DemandPeriod(d.steps[i+1].quarter) != p
+			ends, changes = quarters == width, d.rates.DemandPeriod(d.steps[i+1].quarter) != p
 		}
 		if ends || changes {
 			if p < periods {
@@ -131,7 +131,7 @@ func (d *dayOfSteps) peaks(periods int, window, meterStep time.Duration, of flow
 		}
 		if ends {
 			all = max(all, whole/window.Hours())
-			whole, steps = 0, 0
+			whole, quarters = 0, 0
 		}
 	}
 	return all, byPeriod

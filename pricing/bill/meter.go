@@ -51,10 +51,12 @@ func (m *Meter) SendsOut() bool {
 	return len(m.Solar) > 0 || slices.ContainsFunc(m.Load, func(kwh float64) bool { return kwh < 0 })
 }
 
-// step is one step of a meter with its period in the tariff.
+// step is one step of a meter with its period in the tariff, or a quarter hour of a step in
+// which the period changes.
 type step struct {
 	index       int
 	quarter     int // of the local day
+	quarters    int // length
 	period      int // of the energy prices
 	load, solar float64
 }
@@ -127,12 +129,32 @@ func (m *Meter) months(t *Terms) ([]monthOfSteps, error) {
 			month.seen = append(month.seen, dayOfSteps{date: date, rates: rates})
 			day = &month.seen[len(month.seen)-1]
 		}
-		s := step{index: i, quarter: (at.Hour()*60 + at.Minute()) / 15, load: max(load, 0), solar: max(-load, 0)}
-		s.period = day.rates.Period(s.quarter)
+		s := step{index: i, quarter: (at.Hour()*60 + at.Minute()) / 15, quarters: int(m.Step / pricing.Interval), load: max(load, 0), solar: max(-load, 0)}
 		if len(m.Solar) > 0 {
 			s.solar += m.Solar[i]
 		}
-		day.steps = append(day.steps, s)
+		day.add(s)
 	}
 	return months, nil
+}
+
+// add appends a step. It divides the energy evenly over the quarter hours of a step in which
+// a period begins.
+func (d *dayOfSteps) add(s step) {
+	const last = pricing.QuartersADay - 1 // a step crosses midnight after a clock change of half an hour
+	s.period = d.rates.Period(s.quarter)
+	changes := false
+	for q := s.quarter; q < s.quarter+s.quarters; q++ {
+		at := min(q, last)
+		changes = changes || d.rates.Period(at) != s.period || d.rates.DemandPeriod(at) != d.rates.DemandPeriod(s.quarter)
+	}
+	if !changes {
+		d.steps = append(d.steps, s)
+		return
+	}
+	length := float64(s.quarters)
+	for q := s.quarter; q < s.quarter+s.quarters; q++ {
+		at := min(q, last)
+		d.steps = append(d.steps, step{index: s.index, quarter: at, quarters: 1, period: d.rates.Period(at), load: s.load / length, solar: s.solar / length})
+	}
 }

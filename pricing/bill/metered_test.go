@@ -2,6 +2,7 @@ package bill_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,6 +124,38 @@ func TestForHome_ExpiredTariff(t *testing.T) {
 		b, err := bill.ForHome(bill.Home{Location: time.UTC}, bill.Terms{Tariff: parse(t, tt.tariff)}, request)
 		if err != nil || (b.Credit > 0) != tt.credit {
 			t.Errorf("%s: %+v, %v", tt.name, b, err)
+		}
+	}
+}
+
+// TestMeter_PeriodWithinStep checks that an hour in which a period begins is billed like its four
+// quarter hours.
+func TestMeter_PeriodWithinStep(t *testing.T) {
+	halfHours := func(from, to int) (row []any) { // a peak from the 33rd to the 41st half hour, 16:30 to 20:30
+		for i := range 48 {
+			row = append(row, min(max(i-from+1, 0), 1)*min(max(to-i, 0), 1))
+		}
+		return row
+	}
+	peak := slices.Repeat([]any{halfHours(33, 41)}, 12)
+	tariff := parse(t, fields{
+		"energyratestructure":   []any{[]any{fields{"rate": 0.1, "sell": 0.02}}, []any{fields{"rate": 0.5, "sell": 0.2}}},
+		"energyweekdayschedule": peak, "energyweekendschedule": peak,
+		"demandratestructure":   []any{[]any{fields{"rate": 1}}, []any{fields{"rate": 7}}},
+		"demandweekdayschedule": peak, "demandweekendschedule": peak, "demandwindow": 60,
+	})
+	use := func(i int) float64 { return float64(i*i%7) + float64(i/24%3) }
+	sun := func(i int) float64 { return float64(max(0, 9-2*max(i%24-14, 14-i%24))) }
+	for _, rules := range []bill.Rules{{Metering: bill.NetMetering}, {Metering: bill.NetBilling}, {Metering: bill.FeedIn}, {Metering: bill.NetMetering, Rollover: bill.Energy}, {Metering: bill.NetMetering, Tiers: bill.Prorated}} {
+		byHour := hours(31, use, sun)
+		byQuarter := byHour
+		byQuarter.Step, byQuarter.Load, byQuarter.Solar = 15*time.Minute, nil, nil
+		for i := range 4 * len(byHour.Load) {
+			byQuarter.Load, byQuarter.Solar = append(byQuarter.Load, byHour.Load[i/4]/4), append(byQuarter.Solar, byHour.Solar[i/4]/4)
+		}
+		got, want := calculate(t, byHour, bill.Terms{Tariff: tariff, Rules: rules}), calculate(t, byQuarter, bill.Terms{Tariff: tariff, Rules: rules})
+		if !near(got.Energy, want.Energy) || !near(got.Credit, want.Credit) || !near(got.Demand, want.Demand) || !near(got.Months[0].DrawnKWh, want.Months[0].DrawnKWh) || want.Demand == 0 {
+			t.Errorf("%+v: by the hour %+v, by the quarter hour %+v", rules, got, want)
 		}
 	}
 }

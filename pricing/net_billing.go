@@ -8,6 +8,16 @@ func (t *Tariff) WithExportValues(values *netbilling.Values) *Tariff {
 	return t.changed(func(v *version) { v.ExportValues, v.ownValues = values, true })
 }
 
+// WithUtilityValues returns a copy of the tariff for a home under net billing. Its versions
+// without a price for exports have the newest values of their utility, if it publishes any.
+func (t *Tariff) WithUtilityValues() *Tariff {
+	return t.changed(func(v *version) {
+		if v.ExportValues == nil && !v.pays {
+			v.ExportValues = netbilling.Newest(v.Info.EIAID)
+		}
+	})
+}
+
 // Paying returns a copy of the tariff that pays one component of its export values.
 func (t *Tariff) Paying(component netbilling.Component) *Tariff {
 	return t.changed(func(v *version) { v.ExportValues = v.ExportValues.Only(component) })

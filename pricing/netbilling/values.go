@@ -98,6 +98,16 @@ func Named(name string) (*Values, bool) {
 // Payer returns the EIA number of the utility that pays the values.
 func (v *Values) Payer() int { return v.table.EIAID }
 
+// Newest returns the newest values of a utility by its EIA number, or nil.
+func Newest(eiaID int) (newest *Values) {
+	for _, v := range all() { // a utility's vintages are in order
+		if v.Payer() == eiaID {
+			newest = v
+		}
+	}
+	return newest
+}
+
 // Payers returns the EIA numbers of all utilities with values.
 func Payers() (list []int) {
 	for _, v := range all() {

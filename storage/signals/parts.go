@@ -76,18 +76,17 @@ func (p *plan) shareExportValues() {
 	}
 }
 
-// pricedParts returns the inputs of a composed plan's parts. values names the export values
-// of a home's own.
-func (r *Reader) pricedParts(parts []planPart, values string) ([]pricing.PricedPart, error) {
+// pricedParts returns the inputs of a composed plan's parts for a home with export values.
+func (r *Reader) pricedParts(parts []planPart, values homeValues) ([]pricing.PricedPart, error) {
 	priced := make([]pricing.PricedPart, len(parts))
 	for i := range parts {
-		of, own := &parts[i], ""
+		of, taken := &parts[i], homeValues{}
 		if of.takesValues {
-			own = values
+			taken = values
 		}
 		priced[i].PlanPart = of.PlanPart
 		var err error
-		if priced[i].Tariff, err = r.variant(of.plan, own, of.pays); err != nil {
+		if priced[i].Tariff, err = r.variant(of.plan, taken, of.pays); err != nil {
 			return nil, err
 		}
 		if priced[i].Events, err = r.pricedEvents(of.plan); err != nil {

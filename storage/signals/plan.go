@@ -12,12 +12,18 @@ import (
 	"github.com/gridhook/gridhook/storage"
 )
 
-// tariffKey identifies a tariff: a revision of a plan, the export values of a home's own,
-// and the component of the export values that a part of a composed plan pays.
+// tariffKey identifies a tariff: a revision of a plan with the export values of a home, and
+// the component of the export values that a part of a composed plan pays.
 type tariffKey struct {
 	revision uint64
-	values   string
-	pays     netbilling.Component
+	homeValues
+	pays netbilling.Component
+}
+
+// homeValues are the export values that a home's solar has on any plan.
+type homeValues struct {
+	own     string // name of the values, if the home names them
+	utility bool   // the utility's values where the plan has no price for exports
 }
 
 // tariff is a tariff with values that every home needs.
@@ -167,19 +173,23 @@ func (p *Pricer) Utilities(v storage.View, org string) (map[int]bool, error) {
 
 // variant returns the plan's tariff with the export values of a home, or the component of
 // the values that a part pays.
-func (r *Reader) variant(p *plan, values string, pays netbilling.Component) (*pricing.Tariff, error) {
-	if values == "" && pays == "" {
+func (r *Reader) variant(p *plan, values homeValues, pays netbilling.Component) (*pricing.Tariff, error) {
+	key := tariffKey{p.record.Revision, values, pays}
+	if key == (tariffKey{revision: p.record.Revision}) {
 		return p.Tariff, nil
 	}
-	made, err := r.pricer.tariffs.get(tariffKey{p.record.Revision, values, pays}, func() (*tariff, error) {
-		own, ok := netbilling.Named(values)
-		if !ok && values != "" {
-			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", values)}
+	made, err := r.pricer.tariffs.get(key, func() (*tariff, error) {
+		own, ok := netbilling.Named(values.own)
+		if !ok && values.own != "" {
+			return nil, &Unpriceable{"exportValues", fmt.Sprintf("no export values %q of the home's solar are known", values.own)}
 		}
 		return calculate(func() (*tariff, error) {
 			changed := p.Tariff
-			if values != "" {
+			switch {
+			case values.own != "":
 				changed = changed.WithExportValues(own)
+			case values.utility:
+				changed = changed.WithUtilityValues()
 			}
 			if pays != "" {
 				changed = changed.Paying(pays)

@@ -9,6 +9,7 @@ import (
 	"github.com/gridhook/gridhook/pricing"
 	"github.com/gridhook/gridhook/pricing/carbon"
 	"github.com/gridhook/gridhook/pricing/market"
+	"github.com/gridhook/gridhook/pricing/netbilling"
 	"github.com/gridhook/gridhook/storage"
 )
 
@@ -200,13 +201,16 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	if err := decode(record, &solar); err != nil {
 		return err
 	}
-	s.key.tariff.values = solar.ExportValues
+	values := &s.key.tariff.homeValues
+	values.own = solar.ExportValues
 	settled := &s.key.solar
 	settled.NonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
 	if !settled.NonNetMetered {
 		settled.Regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
 	}
-	if s.plan.avoidedCosts && solar.ExportValues == "" {
+	netBilled := settled.NonNetMetered || settled.Regime.Metering == pricing.NetBilling
+	values.utility = netBilled && values.own == "" && !s.plan.avoidedCosts && netbilling.Newest(s.plan.eiaID) != nil
+	if values.utility || s.plan.avoidedCosts && values.own == "" {
 		settled.AppliedFrom, settled.AppliedTo = solar.Applied()
 	}
 	if solar.AccPlus != "" {
@@ -258,10 +262,10 @@ func (r *Reader) resolve(s *homeInputs) (in pricing.Input, err error) {
 		}
 	}
 	if s.plan.parts != nil {
-		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.values); err == nil {
+		if in.Parts, err = r.pricedParts(s.plan.parts, k.tariff.homeValues); err == nil {
 			in.Tariff = in.Parts[pricing.Lead(in.Parts)].Tariff
 		}
-	} else if in.Tariff, err = r.variant(s.plan, k.tariff.values, ""); err == nil {
+	} else if in.Tariff, err = r.variant(s.plan, k.tariff.homeValues, ""); err == nil {
 		in.Events, err = r.pricedEvents(s.plan)
 	}
 	if err != nil {

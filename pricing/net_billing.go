@@ -9,11 +9,11 @@ func (t *Tariff) WithExportValues(values *netbilling.Values) *Tariff {
 }
 
 // WithUtilityValues returns a copy of the tariff for a home under net billing. Its versions
-// without a price for exports have the newest values of their utility, if it publishes any.
-func (t *Tariff) WithUtilityValues() *Tariff {
+// without a price for exports have the newest values of a utility, if it publishes any.
+func (t *Tariff) WithUtilityValues(eiaID int) *Tariff {
 	return t.changed(func(v *version) {
 		if v.ExportValues == nil && !v.pays {
-			v.ExportValues = netbilling.Newest(v.Info.EIAID)
+			v.ExportValues = netbilling.Newest(eiaID)
 		}
 	})
 }

@@ -84,6 +84,9 @@ func (r *Reader) pricedParts(parts []planPart, values homeValues) ([]pricing.Pri
 		if of.takesValues {
 			taken = values
 		}
+		if of.Role == pricing.RoleGeneration {
+			taken.payer = 0 // a supplier pays by its own terms
+		}
 		priced[i].PlanPart = of.PlanPart
 		var err error
 		if priced[i].Tariff, err = r.variant(of.plan, taken, of.pays); err != nil {

@@ -22,8 +22,8 @@ type tariffKey struct {
 
 // homeValues are the export values that a home's solar has on any plan.
 type homeValues struct {
-	own     string // name of the values, if the home names them
-	utility bool   // the utility's values where the plan has no price for exports
+	own   string // name of the values, if the home names them
+	payer int    // utility whose values are paid where the plan has no price for exports; 0 for none
 }
 
 // tariff is a tariff with values that every home needs.
@@ -188,8 +188,8 @@ func (r *Reader) variant(p *plan, values homeValues, pays netbilling.Component) 
 			switch {
 			case values.own != "":
 				changed = changed.WithExportValues(own)
-			case values.utility:
-				changed = changed.WithUtilityValues()
+			case values.payer != 0:
+				changed = changed.WithUtilityValues(values.payer)
 			}
 			if pays != "" {
 				changed = changed.Paying(pays)

@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -209,8 +210,10 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 		settled.Regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
 	}
 	netBilled := settled.NonNetMetered || settled.Regime.Metering == pricing.NetBilling
-	values.utility = netBilled && values.own == "" && !s.plan.avoidedCosts && netbilling.Newest(s.plan.eiaID) != nil
-	if values.utility || s.plan.avoidedCosts && values.own == "" {
+	if payer := cmp.Or(s.plan.eiaID, at.utility); netBilled && values.own == "" && !s.plan.avoidedCosts && netbilling.Newest(payer) != nil {
+		values.payer = payer
+	}
+	if values.payer != 0 || s.plan.avoidedCosts && values.own == "" {
 		settled.AppliedFrom, settled.AppliedTo = solar.Applied()
 	}
 	if solar.AccPlus != "" {

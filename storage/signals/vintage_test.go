@@ -50,8 +50,8 @@ func TestSignal_UtilityValues(t *testing.T) {
 	coast := func(h *storage.Home) { h.Zipcode, h.Timezone = "94103", "America/Los_Angeles" }
 	const rate = `"energyratestructure":[[{"rate":0.30}]]`
 	storagetest.Put(t, s, plan("metered", `"eiaid":14328,"dgrules":"Net Metering",`+rate), plan("silent", `"eiaid":14328,`+rate),
-		plan("selling", `"eiaid":14328,"energyratestructure":[[{"rate":0.30,"sell":0.05}]]`), plan("nobody", rate),
-		&storage.RatePlan{ID: "composed", Parts: []pricing.PlanPart{{PlanID: "silent", Role: pricing.RoleDelivery}, {PlanID: "nobody", Role: pricing.RoleGeneration}}, Base: org},
+		plan("selling", `"eiaid":14328,"energyratestructure":[[{"rate":0.30,"sell":0.05}]]`), plan("anonymous", rate), plan("elsewhere", `"eiaid":44372,`+rate),
+		&storage.RatePlan{ID: "composed", Parts: []pricing.PlanPart{{PlanID: "silent", Role: pricing.RoleDelivery}, {PlanID: "anonymous", Role: pricing.RoleGeneration}}, Base: org},
 		home("h", "metered", coast))
 	evening := pricing.Window{Start: time.Date(2026, time.September, 2, 2, 0, 0, 0, time.UTC), End: time.Date(2026, time.September, 2, 3, 0, 0, 0, time.UTC)}
 	b := signals.NewPricer(10)
@@ -69,7 +69,8 @@ func TestSignal_UtilityValues(t *testing.T) {
 		{"metered", "", true, 0.59505, pricing.NetBilling, 0.7},
 		{"metered", "2020-06-01", false, 0.30, pricing.NetMetering, 1},
 		{"selling", "2024-06-01", false, 0.05, pricing.NetBilling, 1},
-		{"nobody", "2024-06-01", false, 0, pricing.NoExport, 1},
+		{"anonymous", "2024-06-01", false, 2.52139, pricing.NetBilling, 1}, // by the zipcode
+		{"elsewhere", "2024-06-01", false, 0, pricing.NoExport, 1},
 		{"composed", "2024-06-01", false, 0.06685, pricing.NetBilling, 1}, // the delivery component alone
 	} {
 		storagetest.Put(t, s, home("h", tt.plan, coast), &storage.Solar{HomeID: "h", SizeKw: 5, NonNetMetered: tt.notMetered, SolarSettings: storage.SolarSettings{ApplicationDate: tt.applied}, Base: org})

@@ -165,9 +165,14 @@ func TestBill_Regime(t *testing.T) {
 		}
 	}
 	e.load(`{"resource":"solar","organizationId":"acme","homeId":"sf","solarSystemSizeKw":5,"applicationDate":"2024-05-01"}`)
-	got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"power","annualKwh":5000}`).ok(t)
+	e.load(`{"resource":"ratePlan","id":"unpaid","tariff":{"eiaid":44372,"energyratestructure":[[{"rate":0.1}]]}}`)
+	got := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"unpaid","annualKwh":5000}`).ok(t)
 	if caveats := got["caveats"].([]any); len(caveats) != 1 || !strings.Contains(caveats[0].(string), "exports earn nothing") {
 		t.Errorf("the caveats of a plan without an export price are %v", caveats)
+	}
+	paid := e.ask(key, "/v1/homes/sf/bill", `{"ratePlanId":"power","annualKwh":5000}`).ok(t)
+	if caveats := paid["caveats"].([]any); len(caveats) != 0 || paid["credit"].(float64) < got["credit"].(float64)+100 {
+		t.Errorf("the utility pays $ %v, nobody $ %v, with the caveats %v", paid["credit"], got["credit"], caveats)
 	}
 	e.load(`{"resource":"ratePlan","id":"nbt","tariff":{"eiaid":14328,"exportvalues":"PG&E NBT26","energyratestructure":[[{"rate":0.2}]]}}`)
 	for applied, want := range map[string]string{"2024-05-01": "[]", "2027-05-01": "[the export values PG&E NBT27 of the home's vintage are not available: PG&E NBT26 is used]"} {

@@ -60,9 +60,10 @@ func deliveries(g *globals) resource {
 	}
 }
 
-// deliveryColumns are the columns of deliveries, with the column of what was delivered.
-func deliveryColumns(what string) string {
-	return "MESSAGE:id, " + what + ", ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason"
+// deliveryColumns returns the columns of deliveries. subject is the column of the homes or of the
+// events.
+func deliveryColumns(subject string) string {
+	return "MESSAGE:id, " + subject + ", ENDPOINT:endpointId, OUTCOME:outcome, ATTEMPTS:attempt, STATUS:status, AT:at, NEXT:nextAt, REASON:reason"
 }
 
 // deliveryFlags filter deliveries of signals.
@@ -82,7 +83,7 @@ func receiverFlags() []bodyFlag {
 }
 
 // showAttempts prints the attempts of a delivery and the body of the last response. An
-// outcome without a request has no number: its request number is that of the row before.
+// outcome without a request repeats the number of the row before, so it is shown without one.
 func showAttempts(w io.Writer, r record) {
 	rows, _ := r["attempts"].([]any)
 	answer := ""

@@ -163,7 +163,7 @@ func (r *Reader) addMarket(s *homeInputs, home *Home) error {
 		s.revision = max(s.revision, s.series.newest)
 		if s.series.stored == 0 {
 			return &Unpriceable{"energyMarketBiddingEnabled", fmt.Sprintf(
-				"no market data: the home sells at node %q in the market %s, of which no price is known: import its marketSeries", named.Node, named.Market)}
+				"no market data: the home sells at node %q in the market %s, which has no price: import its marketSeries", named.Node, named.Market)}
 		}
 	}
 	if s.series != nil {
@@ -202,23 +202,7 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 	if err := decode(record, &solar); err != nil {
 		return err
 	}
-	values := &s.key.tariff.homeValues
-	values.own = solar.ExportValues
-	settled := &s.key.solar
-	settled.NonNetMetered = solar.NonNetMetered || solar.ExportValues != ""
-	if !settled.NonNetMetered {
-		settled.Regime = r.pricer.Regime(&solar.SolarSettings, home.Zipcode, s.plan.eiaID)
-	}
-	netBilled := settled.NonNetMetered || settled.Regime.Metering == pricing.NetBilling
-	if payer := cmp.Or(s.plan.eiaID, at.utility); netBilled && values.own == "" && !s.plan.avoidedCosts && netbilling.Newest(payer) != nil {
-		values.payer = payer
-	}
-	if values.payer != 0 || s.plan.avoidedCosts && values.own == "" {
-		settled.AppliedFrom, settled.AppliedTo = solar.Applied()
-	}
-	if solar.AccPlus != "" {
-		settled.AccPlus, settled.ConnectionYear = solar.AccPlus, solar.ConnectionYear
-	}
+	s.settle(&solar, at)
 	if s.key.exports = at.known; at.known {
 		s.key.chance = newChanceKey(at, &solar, usage.AnnualKWh(), home.Timezone)
 		if s.measured != nil { // its load is absolute, not a share of a year's energy
@@ -227,6 +211,28 @@ func (r *Reader) addSolarAndUsage(s *homeInputs, home *Home, at place) error {
 		}
 	}
 	return nil
+}
+
+// settle sets what the exports of the home's solar earn: by its regime, its own export values,
+// or the avoided costs of its plan or utility.
+func (s *homeInputs) settle(solar *system, at place) {
+	utility := cmp.Or(s.plan.eiaID, at.utility)
+	values, settled := &s.key.tariff.homeValues, &s.key.solar
+	values.own = solar.ExportValues
+	settled.NonNetMetered = solar.NonNetMetered || values.own != ""
+	if !settled.NonNetMetered {
+		settled.Regime = solar.Regime(at.state, utility)
+	}
+	netBilled := settled.NonNetMetered || settled.Regime.Metering == pricing.NetBilling
+	if values.own == "" && !s.plan.avoidedCosts && netBilled && netbilling.Newest(utility) != nil {
+		values.payer = utility
+	}
+	if values.own == "" && (values.payer != 0 || s.plan.avoidedCosts) {
+		settled.AppliedFrom, settled.AppliedTo = solar.Applied()
+	}
+	if solar.AccPlus != "" {
+		settled.AccPlus, settled.ConnectionYear = solar.AccPlus, solar.ConnectionYear
+	}
 }
 
 func (r *Reader) usage(s *homeInputs, home *Home) (storage.Usage, error) {
